@@ -109,10 +109,10 @@ def _calibrations(named: Sequence[tuple[str, CalibrationTexts]]) -> Iterator[str
 
 def _figures(findings: AspectFindings) -> Iterator[str]:
     for change in findings.changes:
-        before, after = change.before, change.after
-        yield (
-            f"  {change.name}: {before.value:.3f} [{before.low:.3f}, {before.high:.3f}] -> "
-            f"{after.value:.3f} [{after.low:.3f}, {after.high:.3f}]"
+        yield f"  {change.name}: " + " -> ".join(
+            f"{figure.value:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
+            for figure in (change.before, change.after)
+            if not math.isnan(figure.value)
         )
     for alarm in findings.alarms[:1]:  # without errors in the data, no score means a faulty text
         raised, caught = alarm.attained, alarm.caught

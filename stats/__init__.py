@@ -28,7 +28,12 @@ _MODULES = {
     "effects": ("difference_effects", "scale_effects"),
     "moderation": ("MarkVariance", "mark_variance", "moderated"),
     "monotone": ("centred_fit", "decreasing_fit", "decreasing_steps", "increasing_fit"),
-    "paired_comparisons": ("BradleyTerry", "bradley_terry", "bradley_terry_effect"),
+    "paired_comparisons": (
+        "BradleyTerry",
+        "bradley_terry",
+        "bradley_terry_effect",
+        "bradley_terry_scores",
+    ),
     "powered_estimates": ("PoweredEstimate",),
     "prediction_powered": (
         "marks_needed",

@@ -47,6 +47,7 @@ from spanjury.stats.monotone import increasing_fit as increasing_fit
 from spanjury.stats.paired_comparisons import BradleyTerry as BradleyTerry
 from spanjury.stats.paired_comparisons import bradley_terry as bradley_terry
 from spanjury.stats.paired_comparisons import bradley_terry_effect as bradley_terry_effect
+from spanjury.stats.paired_comparisons import bradley_terry_scores as bradley_terry_scores
 from spanjury.stats.powered_estimates import PoweredEstimate as PoweredEstimate
 from spanjury.stats.prediction_powered import marks_needed as marks_needed
 from spanjury.stats.prediction_powered import powered_difference as powered_difference
@@ -130,6 +131,7 @@ __all__ = [
     "bootstrap",
     "bradley_terry",
     "bradley_terry_effect",
+    "bradley_terry_scores",
     "caught_share",
     "centred_fit",
     "character_overlap",

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray, checked_share
 
-_BETS = (0.95, 0.5, 0.25, 0.125, 0.0625, 0.03125)
-"""Shares of the largest bet that cannot lose everything; the evidence is averaged over them."""
 _LARGEST = 0.95
-"""The largest bet against a mean, which cannot lose everything."""
+"""The largest share of the wealth that a bet may lose on one value."""
+_BETS = (_LARGEST, 0.5, 0.25, 0.125, 0.0625, 0.03125)
+"""Such shares; the evidence is averaged over them."""
 _STEPS = 40
 """Number of bisections in the search for a bound."""
 

@@ -14,6 +14,8 @@ from spanjury.stats.weighted import Weighted
 _WIN, _LOSS, _TIE = range(3)
 _POINTS = np.array([1.0, 0.0, 0.5])
 """Points of the first item, by outcome."""
+_EFFECTS = slice(-2, None)
+"""Position and ties, the last parameters."""
 _LONGEST_STEP = 1.0
 _ROUNDS = 200
 _CONVERGED = 1e-9
@@ -62,9 +64,12 @@ def bradley_terry(
     weights
         Shape ``(comparisons,)``; weight of each, at least 0; None for 1.
     prior
-        Number of additional wins and losses of each item against an item of average strength, and
-        the same for the effects; above 0. It keeps the strength of an item that always won finite;
-        maximum likelihood is the limit at 0.
+        Number of additional wins, and of as many losses, of an item on average, and the same for
+        the effects; above 0. They are spread over the pairs of items that met, in proportion to
+        their comparisons, so that an item with few comparisons is not drawn nearer to the others
+        than one with many. They keep the strength of an item that always won finite; maximum
+        likelihood is the limit at 0. Items that never met, not even through others, are not
+        compared: the mean strength of each such group is 0.
 
     Raises
     ------
@@ -83,6 +88,7 @@ def bradley_terry(
     >>> fit.shares.round(2).tolist(), round(float(fit.strengths[0] - fit.strengths[1]), 4)
     ([0.75, 0.25], 1.0986)
     """
+    _check_prior(prior)
     table = _Table.of(items, points, shown_first=shown_first)
     each = np.ones(len(table.cells)) if weights is None else np.asarray(weights, dtype=np.float64)
     if each.shape != table.cells.shape or not (each >= 0).all():
@@ -126,10 +132,9 @@ def bradley_terry_effect(
     ValueError
         As `bradley_terry` does.
     """
+    _check_prior(prior)
     table = _Table.of(items, points, shown_first=shown_first)
-    numbers = cluster_numbers(clusters, items=len(table.cells))
-    whole = np.zeros((int(numbers.max()) + 1, table.size))
-    np.add.at(whole, (numbers[table.used], table.cells[table.used]), 1)
+    whole = table.by_cluster(clusters)
 
     def effect(counts: FloatArray) -> FloatArray:
         step = max(1, BLOCK // (table.size * (table.items + 2)))
@@ -140,6 +145,61 @@ def bradley_terry_effect(
         return np.concatenate(parts)
 
     return effect
+
+
+def bradley_terry_scores(
+    items: ArrayLike,
+    points: ArrayLike,
+    *,
+    pair: tuple[int, int],
+    shown_first: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    prior: float = 0.5,
+) -> FloatArray:
+    """Return what each cluster contributes to a test that two items are equally strong [1]_.
+
+    The model is fitted with equal strengths of the two. A contribution is the slope of a cluster's
+    log-likelihood in the lead of the first item, less the part that the other parameters explain
+    (the efficient score). With equal strengths, contributions have the mean 0. Errors of fitted
+    strengths are too small where an item won or lost all its comparisons; those of contributions
+    are not.
+
+    Parameters
+    ----------
+    items, points, shown_first, clusters, prior
+        As in `bradley_terry_effect`.
+    pair
+        Numbers of the two items, the first one's lead is tested.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(clusters,)``.
+
+    Raises
+    ------
+    ValueError
+        As `bradley_terry` does, or if the pair is not of two of the items.
+
+    References
+    ----------
+    .. [1] Boos (1992), The American Statistician 46(4):327-333, doi:10.2307/2685328
+
+    Examples
+    --------
+    >>> bradley_terry_scores([[0, 1]] * 4, [1, 1, 1, 0], pair=(0, 1)).tolist()
+    [0.5, 0.5, 0.5, -0.5]
+    """
+    _check_prior(prior)
+    table = _Table.of(items, points, shown_first=shown_first)
+    if pair[0] == pair[1] or not {*pair} <= {*range(table.items)}:
+        raise ValueError(f"expected two of {table.items} items, got {pair!r}")
+    return table.scores(table.by_cluster(clusters), pair=pair, prior=prior)
+
+
+def _check_prior(prior: float) -> None:
+    if not prior > 0:
+        raise ValueError(f"expected a prior above 0, got {prior!r}")
 
 
 class _Table(NamedTuple):
@@ -184,14 +244,33 @@ class _Table(NamedTuple):
         """Number of cells."""
         return 3 * len(self.meetings)
 
+    def scores(self, whole: FloatArray, *, pair: tuple[int, int], prior: float) -> FloatArray:
+        """Return the score of each row of cell weights, shape ``(clusters, cells)``, for a pair."""
+        first, second = pair
+        design = self._design()
+        both, lead = design[..., [*pair]].sum(axis=-1), design[..., first] - design[..., second]
+        # The strengths of the two become what they share, and the lead, which is 0.
+        design[..., first], design[..., second] = both, lead / 2
+        counts = whole.sum(axis=0).reshape(1, -1, 3)
+        posterior = _Posterior(design, counts, counts[:, :, _TIE].sum(axis=1) > 0, prior)
+        values = _maxima(posterior, fixed=second)
+        by_outcome = whole.reshape(len(whole), -1, 3)
+        expected = by_outcome.sum(axis=2, keepdims=True) * posterior.chances(values)
+        slopes = (by_outcome - expected).reshape(len(whole), -1) @ design.reshape(counts.size, -1)
+        free = _free(design.shape[-1], second)
+        curvature = posterior.slopes(values)[1][0][free]
+        rest = curvature[:, free] + posterior.group_means(free)[0]
+        scores: FloatArray = slopes[:, second] - slopes[:, free] @ np.linalg.solve(
+            rest, curvature[:, second]
+        )
+        return scores
+
     def fits(self, counts: FloatArray, *, prior: float) -> "_Fits":
         """Return the fit to each row of cell weights, shape ``(draws, cells)``."""
-        if not prior > 0:
-            raise ValueError(f"expected a prior above 0, got {prior!r}")
         by_outcome = counts.reshape(len(counts), -1, 3)
         has_ties = by_outcome[:, :, _TIE].sum(axis=1) > 0
         has_order = by_outcome[:, self.meetings[:, 2] != 0].sum(axis=(1, 2)) > 0
-        values = _maxima(self._design(), by_outcome, has_ties=has_ties, prior=prior)
+        values = _maxima(_Posterior(self._design(), by_outcome, has_ties, prior))
         strengths = values[:, :-2] - values[:, :-2].mean(axis=1, keepdims=True)
         tie = np.where(has_ties, values[:, -1], np.nan)
         return _Fits(
@@ -200,6 +279,13 @@ class _Table(NamedTuple):
             np.where(has_order, values[:, -2], np.nan),
             tie,
         )
+
+    def by_cluster(self, clusters: ArrayLike | None) -> FloatArray:
+        """Count the comparisons of each cluster by cell, shape ``(clusters, cells)``."""
+        numbers = cluster_numbers(clusters, items=len(self.cells))
+        whole = np.zeros((int(numbers.max()) + 1, self.size))
+        np.add.at(whole, (numbers[self.used], self.cells[self.used]), 1)
+        return whole
 
     def _design(self) -> FloatArray:
         """Return the design: parameters by outcome, shape ``(meetings, 3, items + 2)``."""
@@ -222,40 +308,109 @@ class _Fits(NamedTuple):
     tie: FloatArray
 
 
-def _maxima(
-    design: FloatArray, counts: FloatArray, *, has_ties: NDArray[np.bool_], prior: float
-) -> FloatArray:
-    """Return the parameters with the highest posterior in each draw, by Newton's method.
+class _Posterior(NamedTuple):
+    """Chances of outcomes in several draws, and the prior.
 
-    The posterior is strictly concave, since the model and the prior are multinomial and linear.
-    `design` has the shape ``(meetings, 3, parameters)``, `counts` ``(draws, meetings, 3)`` and
-    `has_ties` ``(draws,)``: in draws without ties, ties have probability 0.
+    In draws without ties, ties have probability 0.
     """
-    draws, meetings, _ = counts.shape
-    parameters = design.shape[-1]
-    flat = design.reshape(-1, parameters)
-    products = (flat[:, :, np.newaxis] * flat[:, np.newaxis]).reshape(len(flat), -1)
-    met = counts.sum(axis=2)
-    values = np.zeros((draws, parameters))
-    diagonal = np.arange(parameters)
-    rounds, reach = 0, math.inf
-    while reach >= _CONVERGED and rounds < _ROUNDS:
-        scores = (values @ flat.T).reshape(draws, meetings, 3)
-        scores[~has_ties, :, _TIE] = -np.inf
-        chances = np.exp(scores - logsumexp(scores, axis=2, keepdims=True))
+
+    design: FloatArray
+    """Shape ``(meetings, 3, parameters)``."""
+    counts: FloatArray
+    """Shape ``(draws, meetings, 3)``."""
+    has_ties: NDArray[np.bool_]
+    """Shape ``(draws,)``."""
+    prior: float
+
+    @property
+    def lead(self) -> FloatArray:
+        """Lead of the first item over the second in strengths, shape ``(meetings, parameters)``."""
+        lead = self.design[:, _WIN] - self.design[:, _LOSS]
+        lead[:, _EFFECTS] = 0
+        return lead
+
+    @property
+    def added(self) -> FloatArray:
+        """Wins that the prior adds to each meeting, and as many losses."""
+        met = self.counts.sum(axis=2)
+        items = self.design.shape[-1] - 2
+        total = np.maximum(met.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        spread: FloatArray = self.prior * items / 2 * met / total
+        return spread
+
+    def chances(self, values: FloatArray) -> FloatArray:
+        """Return the chance of each outcome of each meeting."""
+        flat = self.design.reshape(-1, self.design.shape[-1])
+        scores = (values @ flat.T).reshape(len(values), -1, 3)
+        scores[~self.has_ties, :, _TIE] = -np.inf
+        chances: FloatArray = np.exp(scores - logsumexp(scores, axis=2, keepdims=True))
+        return chances
+
+    def slopes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the gradient of the logarithm, and minus its second derivatives."""
+        draws, parameters = values.shape
+        flat, lead = self.design.reshape(-1, parameters), self.lead
+        met, chances, added = self.counts.sum(axis=2), self.chances(values), self.added
         expected = met[:, :, np.newaxis] * chances
         # The prior has equally many wins and losses: log expit(v) + log expit(-v).
-        likely = expit(values)
-        gradient = (counts - expected).reshape(draws, -1) @ flat + prior * (1 - 2 * likely)
-        mean = np.einsum("dmk,mkp->dmp", chances, design)
-        curvature = (expected.reshape(draws, -1) @ products).reshape(draws, parameters, parameters)
+        ahead, likely = expit(values @ lead.T), expit(values[:, _EFFECTS])
+        gradient = (self.counts - expected).reshape(draws, -1) @ flat
+        gradient += (added * (1 - 2 * ahead)) @ lead
+        gradient[:, _EFFECTS] += self.prior * (1 - 2 * likely)
+        mean = np.einsum("dmk,mkp->dmp", chances, self.design)
+        curvature = (expected.reshape(draws, -1) @ _squares(flat)).reshape(-1, parameters**2)
+        curvature += (2 * added * ahead * (1 - ahead)) @ _squares(lead)
+        curvature = curvature.reshape(draws, parameters, parameters)
         curvature -= np.einsum("dm,dmp,dmq->dpq", met, mean, mean, optimize=True)
-        curvature[:, diagonal, diagonal] += 2 * prior * likely * (1 - likely)
-        step = np.linalg.solve(curvature, gradient[:, :, np.newaxis])[:, :, 0]
+        effects = np.arange(parameters)[_EFFECTS]
+        curvature[:, effects, effects] += 2 * self.prior * likely * (1 - likely)
+        return gradient, curvature
+
+    def group_means(self, free: NDArray[np.intp]) -> FloatArray:
+        """Return matrices that replace each free strength by the mean of its group of items.
+
+        A group met, directly or through others; its mean strength does not change the posterior.
+        """
+        items = len(free) - 2
+        met = (self.counts.sum(axis=2) > 0) @ _squares(np.abs(self.lead[:, free[:items]]))
+        reached = met.reshape(-1, items, items) + np.eye(items) > 0
+        for _ in range(items.bit_length()):
+            reached = (reached.astype(np.float64) @ reached) > 0
+        means = np.zeros((len(reached), len(free), len(free)))
+        means[:, :items, :items] = reached / reached.sum(axis=2, keepdims=True)
+        return means
+
+
+def _squares(rows: FloatArray) -> FloatArray:
+    """Return each row times itself, shape ``(rows, parameters ** 2)``."""
+    return (rows[:, :, np.newaxis] * rows[:, np.newaxis]).reshape(len(rows), -1)
+
+
+def _maxima(posterior: _Posterior, *, fixed: int | None = None) -> FloatArray:
+    """Return the parameters with the highest posterior in each draw, by Newton's method.
+
+    The posterior is concave, since the model and the prior are multinomial and linear. Strengths of
+    each group of items that met have the mean 0.
+
+    `fixed`: number of a parameter that stays 0.
+    """
+    draws, parameters = len(posterior.counts), posterior.design.shape[-1]
+    free = _free(parameters, fixed)
+    level = posterior.group_means(free)
+    values = np.zeros((draws, parameters))
+    rounds, reach = 0, math.inf
+    while reach >= _CONVERGED and rounds < _ROUNDS:
+        gradient, curvature = (part[:, free] for part in posterior.slopes(values))
+        gradient -= np.einsum("dpq,dq->dp", level, gradient)
+        step = np.linalg.solve(curvature[:, :, free] + level, gradient[:, :, np.newaxis])[:, :, 0]
         longest = np.abs(step).max(axis=1, keepdims=True)
-        values += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
+        values[:, free] += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, 1.0))
         rounds, reach = rounds + 1, float(longest.max())
     return values
+
+
+def _free(parameters: int, fixed: int | None) -> NDArray[np.intp]:
+    return np.array([number for number in range(parameters) if number != fixed], dtype=np.intp)
 
 
 def _expected_shares(strengths: FloatArray, *, tie: FloatArray) -> FloatArray:

@@ -13,7 +13,16 @@ from spanjury.orchestration.report.document import (
     Section,
 )
 from spanjury.orchestration.report.plot import Plot, PlotPoint
-from spanjury.orchestration.report.prose import Prose, code, emphasis, named, prose, strong
+from spanjury.orchestration.report.prose import (
+    Prose,
+    code,
+    emphasis,
+    joined,
+    named,
+    named_in_code,
+    prose,
+    strong,
+)
 from spanjury.orchestration.report.tables import (
     Bounded,
     Cell,
@@ -61,9 +70,11 @@ __all__ = [
     "emphasis",
     "estimate_cell",
     "figure",
+    "joined",
     "left",
     "line",
     "named",
+    "named_in_code",
     "numeric",
     "prose",
     "right",

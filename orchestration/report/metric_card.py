@@ -20,7 +20,7 @@ def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
     yield "metric", card.name if card.name == card.family else f"{card.name} ({card.family})"
     yield "says", card.summary
     yield "formula", card.formula
-    yield "scores", f"{card.low:g} to {card.high:g}, {_better(card)}"
+    yield "scores", f"{card.bounds}, {_better(card)}"
     yield "levels", ", ".join(card.levels)
     yield "needs", _needs(card)
     yield "category", card.category

@@ -1,7 +1,7 @@
 """Sentences whose pieces may be bold, italic or code, independent of the format."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,7 +39,7 @@ def emphasis(text: str) -> Styled:
     return Styled(text, "emphasis")
 
 
-def prose(template: str, /, *values: str | float | Styled) -> tuple[str | Styled, ...]:
+def prose(template: str, /, *values: Prose | float) -> tuple[str | Styled, ...]:
     """Return a sentence in which bold, italics and code are written as in Markdown.
 
     Parameters
@@ -57,23 +57,38 @@ def prose(template: str, /, *values: str | float | Styled) -> tuple[str | Styled
     pieces: list[str | Styled] = []
     given, end = iter(values), 0
     for match in _MARKUP.finditer(template):
-        pieces.append(template[end : match.start()])
-        pieces.append(_piece(match, given))
+        pieces += [template[end : match.start()], *_pieces(match, given)]
         end = match.end()
     return tuple(piece for piece in (*pieces, template[end:]) if piece != "")
 
 
-def _piece(match: re.Match[str], values: Iterator[str | float | Styled]) -> str | Styled:
+def _pieces(match: re.Match[str], values: Iterator[Prose | float]) -> tuple[str | Styled, ...]:
     match match.lastgroup:
         case "strong":
-            return strong(match["strong"])
+            return (strong(match["strong"]),)
         case "emphasis":
-            return emphasis(match["emphasis"])
+            return (emphasis(match["emphasis"]),)
         case "code":
-            return code(match["code"])
+            return (code(match["code"]),)
         case _:
             value = next(values)
-            return value if isinstance(value, Styled) else str(value)
+            if isinstance(value, tuple):
+                return value
+            return (value if isinstance(value, Styled) else str(value),)
+
+
+def joined(texts: Iterable[Prose]) -> tuple[str | Styled, ...]:
+    """Return sentences one after the other, without empty ones.
+
+    Examples
+    --------
+    >>> joined(["It fits.", prose("On *speed*, it fails.")])
+    ('It fits.', ' ', 'On ', Styled(text='speed', style='emphasis'), ', it fails.')
+    """
+    pieces: list[str | Styled] = []
+    for text in filter(None, texts):
+        pieces += [" ", *(text if isinstance(text, tuple) else (text,))]
+    return tuple(pieces[1:])
 
 
 def named(names: Sequence[str], *, most: int = 5) -> str:
@@ -84,11 +99,28 @@ def named(names: Sequence[str], *, most: int = 5) -> str:
     >>> named(["gemma"]), named(["gemma", "qwen", "nemotron"]), named(["a", "b", "c"], most=1)
     ('gemma', 'gemma, qwen and nemotron', 'a and 2 more')
     """
-    shown = list(names[:most])
+    return plain_text(named_in_code(names, most=most))
+
+
+def named_in_code(names: Sequence[str], *, most: int = 5) -> tuple[str | Styled, ...]:
+    """Return names as `named` does, each as code.
+
+    Examples
+    --------
+    >>> named_in_code(["gemma", "qwen"])
+    (Styled(text='gemma', style='code'), ' and ', Styled(text='qwen', style='code'))
+    """
+    shown: list[str | Styled] = [*map(code, names[:most])]
     if len(names) > most:
         shown.append(f"{len(names) - most} more")
-    *first, last = shown or [""]
-    return f"{', '.join(first)} and {last}" if first else last
+    links = [", "] * (len(shown) - 2) + [" and "]
+    rest = (piece for pair in zip(links, shown[1:], strict=False) for piece in pair)
+    return (*shown[:1], *rest)
+
+
+def plain_text(text: Prose) -> str:
+    """Return `text` without its styles."""
+    return "".join(part.text for part in parts(text))
 
 
 def parts(text: Prose) -> Iterator[Styled]:

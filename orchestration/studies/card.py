@@ -114,15 +114,15 @@ class Card:
 
     def __post_init__(self) -> None:
         if not self.records:
-            raise ConfigError("a card is made of one exam or more")
+            raise ConfigError("a card needs at least one exam")
         first, *others = self.records
         for other in others:
             if not _judges(first) & _judges(other):
                 names = [", ".join(record.seats) for record in (first, other)]
                 differ = " (settings or versions differ)" if names[0] == names[1] else ""
                 raise ConfigError(
-                    "a card is of one judge, and these exams have none in common: "
-                    f"{first.exam} of {names[0]} and {other.exam} of {names[1]}{differ}"
+                    "a card covers one judge, but these exams share none: "
+                    f"{first.exam} examined {names[0]}; {other.exam} examined {names[1]}{differ}"
                 )
 
     @property

@@ -34,6 +34,8 @@ class Settings:
 
 
 DEFAULTS = Settings()
+_NO_WIDTH = 1e-12
+"""Width that rounding gives an interval."""
 LEVEL = 0.05
 """Above this p-value no difference is shown."""
 
@@ -63,14 +65,14 @@ def estimates(
         else:
             rng = np.random.default_rng(settings.seed)
             drawn = bootstrap(effect, items=items, rng=rng, draws=settings.draws)
-            figures = _with_width(resampling.estimates(drawn, confidence=settings.confidence))
+            figures = with_width(resampling.estimates(drawn, confidence=settings.confidence))
         estimated |= zip(names, figures, strict=True)
     return estimated
 
 
-def _with_width(figures: Iterable[Estimate]) -> list[Estimate]:
+def with_width(figures: Iterable[Estimate]) -> list[Estimate]:
     """Drop intervals without width: draws that are all alike say nothing of other texts."""
-    return [each if each.low < each.high else Estimate(each.value) for each in figures]
+    return [each if each.high - each.low > _NO_WIDTH else Estimate(each.value) for each in figures]
 
 
 def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -92,7 +94,7 @@ def ratios_of(
 ) -> list[Estimate]:
     """Return the ratios of sums of the shape ``(..., sources)``, with sources resampled."""
     drawn = bootstrap(ratio(above, below), items=above.shape[-1], rng=rng, draws=draws)
-    return _with_width(resampling.estimates(drawn))
+    return with_width(resampling.estimates(drawn))
 
 
 def holm_adjusted(pvalues: ArrayLike) -> FloatArray:

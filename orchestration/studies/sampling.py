@@ -80,9 +80,10 @@ def unequal_chances_note(chances: Sequence[float | None]) -> str:
     weights = 1 / np.array(drawn)
     effective = weights.sum() ** 2 / (weights**2).sum()
     return (
-        f"{len(drawn)} texts were drawn for people with different chances, and each counts once in"
-        " figures of agreement: these are of the sample, in which scores may vary more or less than"
-        f" in all texts; weighed by the chances, they would rest on about {effective:.0f} texts"
+        f"{len(drawn)} texts were drawn for people with different chances, but each counts once in"
+        " figures of agreement, so these describe the sample, whose scores may vary more or less"
+        " than those of all texts; weighted by the chances, the figures would rest on about"
+        f" {effective:.0f} texts"
     )
 
 

@@ -138,7 +138,7 @@ def localisation(
     return Localisation(
         places=len(damage),
         hits=sum(bool(marked[start:end].any()) for start, end in damage),
-        hits_by_chance=sum(_chance(marked, int(end - start)) for start, end in damage),
+        hits_by_chance=sum(_chance_of_hit(marked, int(end - start)) for start, end in damage),
         marked=int(marked.sum()),
         damaged=int(at_damage.sum()),
         both=int((marked & at_damage).sum()),
@@ -178,7 +178,7 @@ def _mask(intervals: Intervals, length: int) -> NDArray[np.bool_]:
     return mask
 
 
-def _chance(marked: NDArray[np.bool_], width: int) -> float:
+def _chance_of_hit(marked: NDArray[np.bool_], width: int) -> float:
     """Return the share of all windows of a width that contain a marked character."""
     reached = np.concatenate([[0], np.cumsum(marked)])
     return float(np.mean(reached[width:] > reached[: reached.size - width]))

@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect
+from spanjury.stats.paired_comparisons import (
+    bradley_terry,
+    bradley_terry_effect,
+    bradley_terry_scores,
+)
 from spanjury.stats.resampling import bootstrap, percentile_interval
 
 LIKELIHOOD = 1e-9
@@ -158,6 +162,54 @@ def test_the_sample_as_it_is_gives_the_fit() -> None:
     whole = effect(np.ones((2, 50)))
     assert whole.shape == (2, 9)
     assert whole[1] == pytest.approx([*fit.strengths, *fit.shares, fit.position])
+
+
+def clones() -> tuple[list[tuple[int, int]], list[float], list[int]]:
+    """Return 0 that beats 1 in 12 sources, and 2 that does in 4 of them, and ties with 0."""
+    rows = [((0, 1), 1.0, source) for source in range(12)]
+    rows += [((2, 1), 1.0, source) for source in range(4)]
+    rows += [((0, 2), 0.5, source) for source in range(4)]
+    items, points, sources = zip(*rows, strict=True)
+    return list(items), list(points), list(sources)
+
+
+def test_the_prior_draws_an_item_with_few_comparisons_no_nearer_to_the_others() -> None:
+    items, points, sources = clones()
+    fit = bradley_terry(items, points)
+    assert fit.strengths[0] == pytest.approx(fit.strengths[2], abs=1e-9)
+    scores = bradley_terry_scores(items, points, pair=(0, 2), clusters=sources)
+    assert scores.sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_the_mean_strength_of_a_group_that_never_met_another_is_0() -> None:
+    fit = bradley_terry([[0, 1]] * 5 + [[2, 3]] * 9, [1] * 5 + [1] * 8 + [0])
+    assert fit.strengths[:2].sum() == pytest.approx(0, abs=1e-9)
+    assert fit.strengths[2:].sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_scores_of_two_items_are_their_points_less_a_half() -> None:
+    items, points = [[0, 1]] * 3 + [[1, 0]], [1, 0, 1, 1]
+    scores = bradley_terry_scores(items, points, pair=(0, 1))
+    assert scores == pytest.approx([0.5, -0.5, 0.5, -0.5])
+    assert bradley_terry_scores(items, points, pair=(1, 0)) == pytest.approx(-scores)
+
+
+def test_scores_of_equal_items_are_0_on_average_however_unequal_the_others() -> None:
+    rng = np.random.default_rng(1)
+    totals = []
+    for _ in range(60):
+        won = rng.random(50) < 0.9
+        items = [[0, 1]] * 40 + [[2, 1]] * 10
+        scores = bradley_terry_scores(items, won.astype(float), pair=(0, 2))
+        totals.append(scores.sum() / np.sqrt((scores**2).sum()))
+    assert abs(np.mean(totals)) < 0.35
+    assert 0.6 < np.std(totals) < 1.3
+
+
+@pytest.mark.parametrize("pair", [(0, 0), (0, 2)])
+def test_scores_need_two_of_the_items(pair: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="two of 2 items"):
+        bradley_terry_scores([[0, 1]], [1], pair=pair)
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ _STATISTICS = "Statistics"
 class Meta(MarkedStudy["findings.MetaFindings"]):
     """Measure how far judges and metrics agree with people.
 
-    The results are results of runs, folders of runs, and files of `metrics score --output`, on the
-    texts that people rated. Without other texts, the ratings are the marks that people made of the
-    run (`spanjury view RUN`).
+    The results come from runs, folders of runs, and files of `metrics score --output`, all on the
+    texts that people rated. By default, the ratings are the marks that people made of the run
+    (`spanjury view RUN`).
     """
 
     results_help = "Folders or names of runs, files of results, or files of metric scores."
@@ -41,7 +41,7 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
     categories: Annotated[
         str | Sequence[str],
         Parameter(
-            "Category of a judge, and the gold category that it stands for.",
+            "Category of a judge, and the gold category that it corresponds to.",
             "JUDGE=GOLD",
             name="category",
             kind=tuple[str, ...],

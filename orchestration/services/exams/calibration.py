@@ -90,7 +90,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
     confidence: Annotated[
         float | None,
         Parameter(
-            "Probability with which this limit is kept; by default it is kept on average.",
+            "Confidence level for --rate; by default the rate holds only on average.",
             "SHARE",
             min=0.5,
             max=0.999,

@@ -8,7 +8,7 @@ from typing import Annotated
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import SEED, FileStudy, Parameter, from_python
-from spanjury.orchestration.studies.sources import known_source_of
+from spanjury.orchestration.studies.sources import TextIds, known_source_of
 
 with lazily():
     from spanjury.orchestration.report import json
@@ -16,7 +16,7 @@ with lazily():
     from spanjury.orchestration.services.judging import scorers
     from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.services.people.marks import marked_run
-    from spanjury.orchestration.studies.comparison import comparison, runs, tables
+    from spanjury.orchestration.studies.comparison import changes, comparison, runs, tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +26,13 @@ class ComparedRuns:
     first: Path
     second: Path
     differences: "tuple[runs.Difference, ...]"
+    changes: "tuple[changes.Change, ...]"
+    """Decisions that differ, worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compare(FileStudy[ComparedRuns]):
-    """Compare the scores of two runs on the same texts, text by text."""
-
-    printed = "differences"
+    """Compare the scores and decisions of two runs on the same texts, text by text."""
 
     first: Annotated[
         Path | str,
@@ -49,6 +49,9 @@ class Compare(FileStudy[ComparedRuns]):
     ] = None
     seed: Annotated[int, SEED] = 1
     draws: Annotated[int, Parameter("Number of bootstrap resamples.", min=1)] = 2000
+    fail_on_worse: Annotated[
+        bool, Parameter("Exit with 5 if a decision is worse in the second run.")
+    ] = False
 
     def find(self) -> "study_report.StudyReport[ComparedRuns]":
         """Compare the runs.
@@ -56,7 +59,7 @@ class Compare(FileStudy[ComparedRuns]):
         Raise `DataError` if a file cannot be read, or the two have no scorer and aspect in common.
         """
         first, second = Path(self.first), Path(self.second)
-        scored = [scorers.read_scorers([path]) for path in (first, second)]
+        scored = [scorers.read_scorers([path], ids=TextIds()) for path in (first, second)]
         sources = {**_sources(first, data=self.data), **_sources(second, data=self.data)}
         differences = runs.differences(
             *scored,
@@ -66,15 +69,22 @@ class Compare(FileStudy[ComparedRuns]):
         )
         if not differences:
             raise DataError(f"{first} and {second} have no scorer and aspect in common")
+        decisions = [scorers.read_decisions(path, ids=TextIds()) for path in (first, second)]
+        changed = changes.changes(*decisions)
         names = {"first": str(first), "second": str(second)}
         texts = {text for scorer in (*scored[0], *scored[1]) for text in scorer.scores}
         sourceless = len(texts - sources.keys())
         notes = [marked_texts.sourceless_note(f"{sourceless:,} texts")] if sourceless else []
         return study_report.file_report(
-            ComparedRuns(first=first, second=second, differences=differences),
+            ComparedRuns(first=first, second=second, differences=differences, changes=changed),
             name="comparison",
-            document=runs.differences_report(differences, **names, notes=notes),
-            values={**names, "differences": json.plain(differences, digits=None)},
+            document=runs.differences_report(differences, **names, changed=changed, notes=notes),
+            values={
+                **names,
+                "differences": json.plain(differences, digits=None),
+                "changes": changes.changes_json(changed),
+            },
+            missed=[*changes.worsened(changed)] if self.fail_on_worse else (),
         )
 
 
@@ -124,7 +134,11 @@ acompare_exams, compare_exams = from_python(CompareExams, name="compare_exams")
 def _sources(path: Path, *, data: Path | None) -> Mapping[str, str]:
     """Return the source of each text of a run; empty if the texts are unknown."""
     segments = marked_run.MarkedRun(path, data=data).segments()
-    sources = ((segment.segment_id, known_source_of(segment)) for segment in segments)
+    ids = TextIds()
+    sources = (
+        (ids.of(segment.segment_id, segment.system), known_source_of(segment))
+        for segment in segments
+    )
     return {text: source for text, source in sources if source is not None}
 
 

@@ -1,7 +1,7 @@
 """The exam of discernment: whether the score falls when a text is damaged."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isclose
@@ -22,6 +22,7 @@ from spanjury.orchestration.services.exams.study import (
 with lazily():
     import pydantic
 
+    from spanjury.judges import tasks
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies.discernment import (
@@ -69,7 +70,7 @@ def require_weights(weights: Mapping[str, Mapping[str, float]], *, of: str = "")
 class Discernment(PanelStudy["exam.ExamResult"]):
     """Damage good texts, judge both versions, and test whether the score falls.
 
-    The offline judges are examined if no judges and models are named.
+    By default, the offline judges are examined.
     """
 
     folder = "exam"
@@ -144,6 +145,11 @@ class Discernment(PanelStudy["exam.ExamResult"]):
             settings=settings,
             test=exam_plugins.find_statistic(self.test) if self.test else None,
         )
+        conditions.require_aspects(
+            planned.conditions,
+            judged=aspects,
+            catalogue=tasks.Catalogue.load(*self.aspects_files),
+        )
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
             writer = terms.model_of(self.writer)
@@ -152,13 +158,16 @@ class Discernment(PanelStudy["exam.ExamResult"]):
                 examined = self.exam_run(opened, live)
                 work = partial(exam.examine, planned, examined, generator=generator)
                 result = await opened.run(work)
-            return _report(result, data=str(texts), recipe=name, seed=settings.seed)
+            return _report(
+                result, data=str(texts), recipe=name, seed=settings.seed, declared=measures
+            )
 
+        measures = summary.measure_names(condition.name for condition in planned.conditions)
         return Plan(
             run=run,
             total=planned.assessments,
             scope=scope_of(segments, aspects, parts=f"{len(planned.conditions)} conditions"),
-            measures=summary.measure_names(condition.name for condition in planned.conditions),
+            measures=measures,
         )
 
 
@@ -166,7 +175,7 @@ adiscernment, discernment = from_python(Discernment, name="discernment")
 
 
 def _report(
-    result: "exam.ExamResult", *, data: str, recipe: str, seed: int
+    result: "exam.ExamResult", *, data: str, recipe: str, seed: int, declared: Sequence[str]
 ) -> "study_report.StudyReport[exam.ExamResult]":
     return study_report.exam_report(
         "discernment",
@@ -178,6 +187,7 @@ def _report(
         ),
         values=summary.findings_json(result.findings, examinee=result.examinee),
         measures=summary.measures_of(result.findings),
+        declared=declared,
         cautions=summary.cautions(result.findings),
         scores=study_report.ExamScores(
             examinee=result.examinee, data=data, recipe=recipe, seed=seed, rows=result.scores

@@ -54,8 +54,8 @@ class ExamResult:
 class Faithfulness(PanelStudy[ExamResult]):
     """Change judges' error lists, and test whether their scores follow.
 
-    Every seat of the panel is examined separately. If no judges and models are named, these are
-    the offline judges that can score an error list. Good texts have no errors to change: name a
+    Every seat of the panel is examined separately. By default, the offline judges that can
+    score an error list are examined. Good texts have no errors to change: name a
     recipe that damages them.
     """
 

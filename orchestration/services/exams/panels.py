@@ -43,6 +43,10 @@ _PRICE = Parameter(
     read=lambda texts: studying.parse_prices(texts),  # noqa: PLW0108  loaded then
 )
 _SEED = Parameter("Seed for resampling and folds.")
+_LEVEL = Parameter(
+    "Compare within each input, over all texts, or between systems; chosen from the texts by"
+    " default."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +72,12 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
         Parameter("TOML file that defines more families of models.", kind=tuple[Path, ...]),
     ] = ()
     level: Annotated[
-        Literal["by-input", "pooled", "system"] | None,
-        Parameter(
-            "Compare within each input, over all texts, or between systems; chosen from the texts"
-            " by default.",
-            section=_AGREEMENT,
-        ),
+        Literal["by-input", "pooled", "system"] | None, replace(_LEVEL, section=_AGREEMENT)
     ] = None
     within: Annotated[
         str,
         Parameter(
-            "Measure agreement within groups of rows that share this key of their meta.",
+            "Measure agreement within groups of rows with the same value of this metadata key.",
             "KEY",
             section=_AGREEMENT,
         ),
@@ -176,8 +175,8 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
     stages: Annotated[
         Sequence[Sequence[str]],
         Parameter(
-            "Seats of one stage, which are asked together, in the order of the flags; by default"
-            " those that make no calls, then the others one by one.",
+            "Seats of one stage, which are asked together; stages follow the order of the flags. By"
+            " default, first the seats that make no calls, then the others one by one.",
             "SEAT,SEAT",
             name="stage",
             kind=tuple[str, ...],
@@ -188,7 +187,11 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
     share: Annotated[
         float,
         Parameter(
-            "Maximum cost, as a share of the cost of all seats.", min=0.01, max=1.0, section=_STAGES
+            "Maximum cost, as a share of the cost of all seats.",
+            "SHARE",
+            min=0.01,
+            max=1.0,
+            section=_STAGES,
         ),
     ] = 0.6
     cost: Annotated[
@@ -199,10 +202,13 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
     ] = "calls"
     prices: Annotated[Mapping[str, TokenPrice] | None, replace(_PRICE, section=_STAGES)] = None
     panel: Annotated[Path | str | None, _panel_file("prices", section=_STAGES)] = None
+    level: Annotated[
+        Literal["by-input", "pooled", "system"] | None, replace(_LEVEL, section=_PEOPLE)
+    ] = None
     within: Annotated[
         str,
         Parameter(
-            "Measure also within groups of rows that share this key of their meta.",
+            "Also measure within groups of rows with the same value of this metadata key.",
             "KEY",
             section=_PEOPLE,
         ),
@@ -236,7 +242,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
             pricing=studying.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
             within=self.within,
             settings=seat_scores.Settings(
-                level="pooled", folds=self.folds, draws=self.draws, seed=self.seed
+                level=self.level, folds=self.folds, draws=self.draws, seed=self.seed
             ),
         )
         closing: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from spanjury.judges.core import ConfigError, DataError, unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
-from spanjury.orchestration.studies.sources import known_source_of
+from spanjury.orchestration.studies.sources import known_source_of, name_of, text_name
 
 with lazily():
     from spanjury.orchestration.services.exams import pairs, study_report, terms
@@ -250,12 +250,14 @@ class _Reader:
                 chance=text.chance,
                 scale=text.scale,
             )
-            yield _Row(text.row.id, text.row.aspect, ranked, text.row.signature)
+            yield _Row(
+                marked_texts.row_key(text.row)[0], text.row.aspect, ranked, text.row.signature
+            )
 
     def _bare(self, run: "marked_run.MarkedRun", run_name: str) -> Iterator[_Row]:
-        own = {sampled.text_name(segment): known_source_of(segment) for segment in run.segments()}
+        own = {text_name(segment): known_source_of(segment) for segment in run.segments()}
         rows = list(read_results.read_result_scores(run.results))
-        sources = [own.get((row.segment_id, row.system)) for row in rows]
+        sources = [own.get(name_of(row.segment_id, row.system)) for row in rows]
         if None in sources:
             self._sourceless.append(run_name)
         scales = {(each.task.name, each.name): each.scale for each in run.aspects}
@@ -266,7 +268,7 @@ class _Reader:
                 score=row.score,
                 scale=scales.get((row.task, row.aspect)),
             )
-            yield _Row(row.segment_id, row.aspect, ranked, row.signature)
+            yield _Row(name_of(row.segment_id, row.system)[0], row.aspect, ranked, row.signature)
 
     def notes(self) -> Iterator[str]:
         """Say what is left out or taken for granted."""

@@ -36,8 +36,8 @@ class Repair(PanelStudy["exam.ExamResult"]):
 
     The panel guides the repair and keeps the better version. The examiner judges the repaired
     texts. The exam compares the repair with changing nothing and with deleting every marked span.
-    A model repairs marked words, those in calls and replies of trajectories included. An agent of
-    your own is sent back with the errors, and answers again. It needs asyncio.
+    A model repairs marked words, those in calls and replies of trajectories included. With --agent,
+    your own agent receives the errors and answers again. The agent needs asyncio.
     """
 
     repair_model: Annotated[
@@ -56,7 +56,8 @@ class Repair(PanelStudy["exam.ExamResult"]):
     agent: Annotated[
         "repairs.Agent | str | None",
         Parameter(
-            "Asynchronous function that is sent back with the errors, in place of a model.",
+            "Asynchronous function that receives the errors and answers again, in place of a"
+            " model.",
             "MODULE:FUNCTION",
             kind=str | None,
             env=True,

@@ -31,8 +31,8 @@ class Robustness(PanelStudy["exam.ExamResult"]):
 
     An attack adds something to a text or its source that does not improve the text: a finished
     review, a quoted score, chat-template tokens, orders, appeals. A trajectory is attacked in the
-    agent's last reply and in the results of its tools. The offline judges are examined if no judges
-    and models are named.
+    agent's last reply and in the results of its tools. By default, the offline judges are
+    examined.
     """
 
     attacks: Annotated[
@@ -87,19 +87,21 @@ class Robustness(PanelStudy["exam.ExamResult"]):
             else attempts.Flawed(segments=segments)
         )
         planned = exam.Exam(flawed=flawed, aspects=aspects, attacks=attacks, settings=settings)
-        families = [attack.family for attack in attacks.values()]
+        measures = tables.measure_names(attack.family for attack in attacks.values())
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
             with self.session(live) as opened:
                 work = partial(exam.examine, planned, self.exam_run(opened, live))
                 result = await opened.run(work)
-            return _report(result, data=str(texts), recipe=recipe, seed=settings.seed)
+            return _report(
+                result, data=str(texts), recipe=recipe, seed=settings.seed, declared=measures
+            )
 
         return Plan(
             run=run,
             total=planned.assessments,
             scope=scope_of(planned.segments, aspects, parts=f"{len(attacks)} attacks"),
-            measures=tables.measure_names(families),
+            measures=measures,
         )
 
 
@@ -107,7 +109,7 @@ arobustness, robustness = from_python(Robustness, name="robustness")
 
 
 def _report(
-    result: "exam.ExamResult", *, data: str, recipe: str, seed: int
+    result: "exam.ExamResult", *, data: str, recipe: str, seed: int, declared: Sequence[str]
 ) -> "study_report.StudyReport[exam.ExamResult]":
     return study_report.exam_report(
         "robustness",
@@ -119,6 +121,7 @@ def _report(
         ),
         values=tables.findings_json(result.findings, examinee=result.examinee),
         measures=tables.measures_of(result.findings),
+        declared=declared,
         cautions=exam.cautions(result.findings),
         # In the form of the other exams, so that two judges can be compared by them.
         scores=study_report.ExamScores(

@@ -49,9 +49,8 @@ class BenchPlan(Plan["findings.BenchResult"]):
 class SpanBench(PanelStudy["findings.BenchResult"]):
     """Compare judges' error spans and decisions with people's marks, beside baselines.
 
-    The offline judges are measured, together and one by one, if no judges and models are named.
-    `data` may be a sequence of several sets of texts. `aspects` is the one aspect that the marked
-    errors are of.
+    By default, the offline judges are measured, together and one by one. `data` may be a sequence
+    of several sets of texts. `aspects` is the one aspect that the marked errors are of.
     """
 
     aspects: "terms.Aspects" = "consistency"
@@ -76,6 +75,7 @@ class SpanBench(PanelStudy["findings.BenchResult"]):
             run=run,
             total=len(planned.texts),
             scope=f"{len(planned.texts)} texts, {self._aspect}: {', '.join(names)}",
+            measures=findings.measure_names(names),
             sets=[each.name for each in planned.sets if each.texts],
         )
 

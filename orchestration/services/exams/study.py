@@ -7,9 +7,9 @@ judge; the plan runs it.
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache, partial, wraps
-from inspect import Signature, cleandoc, get_annotations, signature
+from inspect import Signature, cleandoc, get_annotations, isawaitable, signature
 from itertools import islice
 from pathlib import Path
 from typing import (
@@ -25,7 +25,7 @@ from typing import (
     get_origin,
 )
 
-from spanjury.judges.core import Aspect, ConfigError, PluginError, Result, Segment
+from spanjury.judges.core import Aspect, ConfigError, PluginError, Result, Segment, failing_as
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.flag import Flag
 
@@ -38,7 +38,7 @@ with lazily():
     from spanjury.orchestration.services.judging import exam_texts, panels, session, synchronous
     from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.studies import judging
-    from spanjury.orchestration.wiring import config, plugins
+    from spanjury.orchestration.wiring import checks, config, plugins
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,7 +47,8 @@ T_co = TypeVar("T_co", covariant=True)
 OnResult = Callable[[Result], None]
 OnProgress = Callable[["progress.Progress"], None]
 
-ONE_SOURCE = "name either a file of texts or --demo, not both"
+NO_SOURCE = "name a file of texts, or use --demo"
+TWO_SOURCES = "name either a file of texts or --demo, not both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +233,7 @@ class PanelStudy(Generic[T_co]):
 
     async def answer(self) -> "study_report.StudyReport[T_co]":
         """Plan the study, run it, and return its report."""
-        plan = await anyio.to_thread.run_sync(self.plan)
+        plan = await anyio.to_thread.run_sync(partial(planned, self, name=type(self).__name__))
         stop_token = self.stop_token or stopping.StopToken()
         live = Live(
             total=plan.total,
@@ -252,7 +253,7 @@ class PanelStudy(Generic[T_co]):
     def texts(self) -> "Path | exam_texts.Texts":
         """The texts as a file, or in memory; raise `ConfigError` if there are none."""
         if self.data is None:
-            raise ConfigError(ONE_SOURCE)
+            raise ConfigError(NO_SOURCE)
         return exam_texts.texts_of(self.data, columns=self.columns, limit=self.limit)
 
     @property
@@ -352,8 +353,6 @@ class FileStudy(Generic[T_co]):
     """Its command writes a folder of pages and JSON."""
     has_pictures: ClassVar[bool] = False
     """Its files include pictures if matplotlib is installed."""
-    printed: ClassVar[str] = ""
-    """The part of its values that the command prints as JSON; all of them by default."""
 
     on_part: Callable[[str], None] | None = None
 
@@ -468,6 +467,47 @@ def _evaluated(study: type[Any], each: Field[Any]) -> object:
     return get_annotations(owner, eval_str=True)[each.name]
 
 
+def planned(study: PanelStudy[T], *, name: str) -> Plan[T]:
+    """Return the plan of an exam, possibly a plugin's, whose run is checked, too.
+
+    Raise `PluginError`, as the plan's run does, if the exam's code returns something else than it
+    should, or fails by another error than an `EvaluationError`. The plan itself raises as
+    `PanelStudy.plan` does.
+    """
+    what = f"exam {name!r}"
+    with failing_as(lambda error: PluginError(f"{what}: its plan failed: {error!r}")):
+        plan: object = study.plan()
+    if not isinstance(plan, Plan):
+        raise PluginError(f"{what}: its plan must be a Plan, and is {plan!r}")
+
+    async def run(live: Live) -> "study_report.StudyReport[T]":
+        with failing_as(lambda error: PluginError(f"{what}: its run failed: {error!r}")):
+            running: object = plan.run(live)
+            if not isawaitable(running):
+                raise PluginError(f"{what}: its run must be async: write `async def`")
+            report: study_report.StudyReport[T] = await running
+        _check_report(report, plan, what=what)
+        return report
+
+    return replace(plan, run=run)
+
+
+def _check_report(report: object, plan: Plan[object], *, what: str) -> None:
+    """Raise `PluginError` unless a run returned a report with the measures of its plan."""
+    if not isinstance(report, study_report.StudyReport):
+        raise PluginError(f"{what}: its run must return a StudyReport, and returned {report!r}")
+    declared, given = set(plan.measures), set(report.measures)
+    for names, problem in (
+        (declared - given, "its plan names measures that its report lacks"),
+        (given - declared, "its report has measures that its plan does not name"),
+    ):
+        if names:
+            raise PluginError(f"{what}: {problem}: {', '.join(sorted(names))}")
+    for name, measure in report.measures.items():
+        if not (measure.value is None or checks.is_number(measure.value)):
+            raise PluginError(f"{what}: {name} must be a number or None, and is {measure.value!r}")
+
+
 def find_study(name: str) -> type[PanelStudy[object]]:
     """Return the exam called `name`, ours or a plugin's; raise `PluginError` if there is none."""
     made = plugins.EXAMS.get(name)
@@ -475,6 +515,7 @@ def find_study(name: str) -> type[PanelStudy[object]]:
         raise PluginError(f"exam {name!r} must be a PanelStudy, and is {made!r}")
     if made.plan is PanelStudy.plan:
         raise PluginError(f"exam {name!r} has no method 'plan'")
+    checks.check_plain(made.plan, f"exam {name!r}: plan", arguments=("study",))
     try:
         own = own_parameters(made)
     except (NameError, TypeError, ValueError, AttributeError, SyntaxError) as error:

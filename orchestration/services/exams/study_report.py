@@ -197,7 +197,7 @@ def exam_record(
     )
 
 
-def read_card(folders: Sequence[Path]) -> Card:
+def read_judge_card(folders: Sequence[Path]) -> Card:
     """Read the results of exams from their folders.
 
     Raise `DataError` if a folder holds no findings, or they are not those of a finished
@@ -206,7 +206,7 @@ def read_card(folders: Sequence[Path]) -> Card:
     return Card(records=tuple(_record(folder / _FINDINGS) for folder in folders))
 
 
-def write_card(folder: Path, card: Card, *, gates: Sequence[Gate]) -> list[Path]:
+def write_judge_card(folder: Path, card: Card, *, gates: Sequence[Gate]) -> list[Path]:
     """Write ``card.md``, ``card.html`` and ``card.json`` into `folder`; return their paths.
 
     Raise `StoreError` if something cannot be written.
@@ -244,6 +244,8 @@ class StudyReport(Generic[T_co]):
         Raw scores, by which two judges are compared; None where the study has none.
     closing
         Lines that the command ends with.
+    missed
+        Requirements that are not met; with any, the command exits with 5.
     """
 
     result: T_co
@@ -253,6 +255,7 @@ class StudyReport(Generic[T_co]):
     measures: Mapping[str, Measure] = field(default_factory=lambda: MappingProxyType({}))
     scores: ExamScores | None = None
     closing: Sequence[str] = ()
+    missed: Sequence[str] = ()
 
     @property
     def answer(self) -> str:
@@ -316,6 +319,7 @@ def file_report(
     document: Report,
     values: Mapping[str, object],
     closing: Sequence[str] = (),
+    missed: Sequence[str] = (),
 ) -> StudyReport[T]:
     """Return the report of a study of files; its own are ``NAME.md``, ``.html`` and ``.json``."""
     return StudyReport(
@@ -324,6 +328,7 @@ def file_report(
         values=values,
         write=partial(write_report, report=document, data=values, page=name, values=name),
         closing=closing,
+        missed=missed,
     )
 
 
@@ -336,6 +341,7 @@ def exam_report(
     document: Callable[[Sequence[Picture]], Report],
     values: Mapping[str, object],
     measures: tuple[Measure, ...],
+    declared: Sequence[str] = (),
     cautions: tuple[str, ...] = (),
     scores: ExamScores | None = None,
     judged: Sequence[JudgedText] = (),
@@ -360,6 +366,10 @@ def exam_report(
         Makes the report for people, with pictures.
     values
         The findings for programs; the card's part is added.
+    measures
+        Those that the run could measure, for the card.
+    declared
+        Names of all measures of the plan; those without a measure are undefined.
     judged
         The texts with the panel's results, which ``spanjury view FOLDER`` shows.
     files
@@ -392,7 +402,12 @@ def exam_report(
         document=document(()),
         values=findings,
         write=write,
-        measures=MappingProxyType({measure.name: measure for measure in measures}),
+        measures=MappingProxyType(
+            {
+                **{name: Measure(name=name, value=None, says="", count=0) for name in declared},
+                **{measure.name: measure for measure in measures},
+            }
+        ),
         scores=scores,
     )
 

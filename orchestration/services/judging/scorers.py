@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from spanjury.judges.core import DataError
+from spanjury.judges.core import DataError, Decision
 from spanjury.orchestration.services.judging.metrics import (
     are_metric_scores,
     read_metric_scores,
 )
 from spanjury.orchestration.studies.agreement.scorers import Scorer
+from spanjury.orchestration.studies.comparison.changes import Judged
+from spanjury.orchestration.studies.sources import TextIds, judged_twice
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.runs import runs_home
 
@@ -21,19 +23,20 @@ NO_JUDGES: Mapping[Path, Sequence[Scorer]] = MappingProxyType({})
 
 
 def read_scorers(
-    paths: Sequence[Path], *, judges: Mapping[Path, Sequence[Scorer]] = NO_JUDGES
+    paths: Sequence[Path], *, ids: TextIds, judges: Mapping[Path, Sequence[Scorer]] = NO_JUDGES
 ) -> list[Scorer]:
     """Read the scorers in some files.
 
     A run has a scorer for its panel and for each seat, aspect by aspect; a single seat counts as
     the panel. The scorers in `judges` were read before, so their files are not read again.
 
-    Raise `DataError` if a file cannot be read, or no file has a score.
+    Raise `DataError` if a file cannot be read or holds two results for one text and aspect, or no
+    file has a score.
     """
     scorers = [
         (path, scorer)
         for path in paths
-        for scorer in (judges[path] if path in judges else _read(path))
+        for scorer in (judges[path] if path in judges else _read(path, ids))
     ]
     if not any(scorer.scores for _, scorer in scorers):
         raise DataError("there is no score in " + ", ".join(map(str, paths)))
@@ -65,13 +68,22 @@ def results_file(path: Path) -> Path:
 class JudgeScores:
     """The scores of a run, collected row by row."""
 
-    def __init__(self, *, run: str) -> None:
+    def __init__(self, *, run: str, ids: TextIds) -> None:
         self._run = run
+        self._ids = ids
+        self._seen: set[tuple[str, str, str]] = set()
         self._scorers: dict[tuple[str, str], Scorer] = {}
         self._scores: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
 
-    def add(self, row: ResultScores) -> None:
-        """Add the scores of one row."""
+    def add(self, row: ResultScores) -> str:
+        """Add the scores of one row, and return the id of its text.
+
+        Raise `DataError` if the text already has a result on the aspect.
+        """
+        text = self._ids.of(row.segment_id, row.system)
+        if (result := (text, row.task, row.aspect)) in self._seen:
+            raise judged_twice(self._run, text=text, aspect=row.aspect)
+        self._seen.add(result)
         is_panel = len(row.seats) != 1
         by_name = {PANEL: row.score, **row.seats} if is_panel else row.seats
         for name, score in by_name.items():
@@ -85,27 +97,42 @@ class JudgeScores:
                     run=self._run if is_panel and name in row.seats else "",
                 )
             if score is not None:
-                self._scores[key][row.segment_id] = score
+                self._scores[key][text] = score
+        return text
 
     def scorers(self) -> tuple[Scorer, ...]:
         """Return the panel and each seat, aspect by aspect; a single seat counts as the panel."""
         return tuple(self._scorers.values())
 
 
-def _read(path: Path) -> Iterable[Scorer]:
+def read_decisions(path: Path, *, ids: TextIds) -> dict[Judged, Decision | None]:
+    """Return the decision on each text and aspect of a run; empty for a file of metric scores.
+
+    Raise `DataError` if the file cannot be read.
+    """
     file = results_file(path)
     if are_metric_scores(file):
-        return _metrics(file)
-    scores = JudgeScores(run=str(path))
+        return {}
+    return {
+        Judged(ids.of(row.segment_id, row.system), row.task, row.aspect): row.decision
+        for row in read_result_scores(file)
+    }
+
+
+def _read(path: Path, ids: TextIds) -> Iterable[Scorer]:
+    file = results_file(path)
+    if are_metric_scores(file):
+        return _metrics(file, ids)
+    scores = JudgeScores(run=str(path), ids=ids)
     for row in read_result_scores(file):
         scores.add(row)
     return scores.scorers()
 
 
-def _metrics(path: Path) -> Iterator[Scorer]:
+def _metrics(path: Path, ids: TextIds) -> Iterator[Scorer]:
     head, rows = read_metric_scores(path)
     for name, described in head.metrics.items():
-        scores = {row.id: row.scores.get(name) for row in rows}
+        scores = {ids.of(row.id, row.system): row.scores.get(name) for row in rows}
         defined = {segment: score for segment, score in scores.items() if score is not None}
         if defined:
             yield Scorer(

@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.scorers import (
     results_file,
 )
 from spanjury.orchestration.services.people.marked_texts import MarkedSource, own_texts
-from spanjury.orchestration.services.people.sampled import by_name, counted_texts, text_name
+from spanjury.orchestration.services.people.sampled import counted_texts
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
@@ -51,7 +51,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     renamed,
 )
 from spanjury.orchestration.studies.estimates import Settings as SpanSettings
-from spanjury.orchestration.studies.sources import source_of
+from spanjury.orchestration.studies.sources import TextIds, by_name, source_of, text_name
 from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, read_result_spans
 
 T = TypeVar("T")
@@ -88,13 +88,13 @@ class Judged:
     scorers: Mapping[Path, Sequence[Scorer]]
 
 
-def read_judged(paths: Iterable[Path]) -> Judged:
+def read_judged(paths: Iterable[Path], *, ids: TextIds) -> Judged:
     """Read the spans and scores of panels and their seats; files of metric scores are skipped.
 
-    Raise `DataError` if a file cannot be read.
+    Raise `DataError` if a file cannot be read or holds two results for one text and aspect.
     """
     files = [(path, file) for path in paths if not are_metric_scores(file := results_file(path))]
-    runs = {path: _run(file, name=str(path)) for path, file in files}
+    runs = {path: _run(file, name=str(path), ids=ids) for path, file in files}
     works = [(path, key, work) for path, _ in files for key, work in runs[path].work.items()]
     names = names_apart([(path, *key) for path, key, _ in works])
     marking = {(path, key[0]) for path, key, work in works if any(work.spans.values())}
@@ -170,15 +170,15 @@ class _Run(NamedTuple):
     scores: JudgeScores
 
 
-def _run(file: Path, *, name: str) -> _Run:
+def _run(file: Path, *, name: str, ids: TextIds) -> _Run:
     """Read a results file once."""
     by_key: dict[tuple[str, str], _Work] = {}
-    scores = JudgeScores(run=name)
+    scores = JudgeScores(run=name, ids=ids)
     for row in read_result_spans(file):
-        scores.add(row.scores)
+        text = scores.add(row.scores)
         for judge, (spans, work) in _by_name(row).items():
             entry = by_key.setdefault((judge, row.scores.aspect), _Work())
-            entry.spans[row.scores.segment_id] = spans
+            entry.spans[text] = spans
             entry.seconds += work.seconds
             entry.tokens += work.tokens
     return _Run(by_key, scores)
@@ -251,13 +251,16 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
         raise DataError(
             f"{human}: no row has people's scores or error spans (the keys are 'human' and 'spans')"
         )
-    judged = read_judged(source.results)
+    ids = TextIds(segments)
+    judged = read_judged(source.results, ids=ids)
     _refuse_strange(source.aspects, rated, judged.annotators if gold else ())
     wanted = [aspect for aspect in source.aspects or rated if aspect in rated]
     collected = Collected(
         data=str(human),
         results=tuple(map(str, source.results)),
-        ratings=_compared(segments, read_scorers(source.results, judges=judged.scorers), wanted),
+        ratings=_compared(
+            segments, read_scorers(source.results, ids=ids, judges=judged.scorers), wanted
+        ),
         spans=tuple(
             span_tasks(
                 segments,
@@ -273,8 +276,8 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
     )
     if not collected.ratings and not collected.spans:
         raise DataError(
-            f"no score is of a row and an aspect that people rated in {human}: the ids of "
-            "rows and the names of aspects must be the same"
+            f"no score is of a row and an aspect that people rated in {human}: the ids and systems"
+            " of rows and the names of aspects must be the same"
         )
     return collected
 

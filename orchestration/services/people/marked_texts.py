@@ -19,13 +19,7 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampled import (
-    TextName,
-    by_name,
-    none_in_sample,
-    read_chances,
-    text_name,
-)
+from spanjury.orchestration.services.people.sampled import none_in_sample, read_chances
 from spanjury.orchestration.services.viewing.sources import KnownAspects, ViewedRun, find_runs
 from spanjury.orchestration.studies.sampling import (
     chance_of,
@@ -33,11 +27,18 @@ from spanjury.orchestration.studies.sampling import (
     unequal_chances_note,
     which_count,
 )
-from spanjury.orchestration.studies.sources import known_source_of
+from spanjury.orchestration.studies.sources import (
+    TextName,
+    by_name,
+    judged_twice,
+    known_source_of,
+    name_of,
+    text_name,
+)
 from spanjury.orchestration.wiring.read_results import ReportedRow, read_reported_rows
 
 RowKey = tuple[str, str, str]
-"""Id of the segment, its system, and the aspect."""
+"""Name of the text, and the aspect."""
 
 
 class Judgement(NamedTuple):
@@ -77,14 +78,14 @@ class People:
         return next((chance for chance in chances if chance is not None), None)
 
     def _segments_of(self, row: ReportedRow) -> list[Segment]:
-        of_run = self.own.get((row.id, row.system))
-        of_people = self.rows.get((row.id, row.system)) or self.rows.get((row.id, ""))
+        of_run = self.own.get(_name(row))
+        of_people = self.rows.get(_name(row)) or self.rows.get((row.id, ""))
         return [segment for segment in (of_run, of_people) if segment is not None]
 
 
 def row_key(row: ReportedRow) -> RowKey:
-    """Return the id, the system and the aspect of a row."""
-    return row.id, row.system, row.aspect
+    """Return the name of a row's text, and the aspect."""
+    return (*_name(row), row.aspect)
 
 
 def people_of_run(run: MarkedRun) -> People:
@@ -138,11 +139,11 @@ def people_of_file(
     by_row: dict[RowKey, Judgement] = {}
     others: set[TextName] = set()
     for row in rows:
-        segment = marked.get((row.id, row.system)) or marked.get((row.id, ""))
+        segment = marked.get(_name(row)) or marked.get((row.id, ""))
         if segment is None:
             continue
-        if _is_other_text(row, segment, own.get((row.id, row.system))):
-            others.add((row.id, row.system))
+        if _is_other_text(row, segment, own.get(_name(row))):
+            others.add(_name(row))
             continue
         people = segment.human.get(row.aspect, {})
         # Spans name no aspect: if people also gave scores, they are about the scored aspects.
@@ -204,7 +205,7 @@ def check_people(
     if not matched:
         raise DataError(
             f"{people.name}: none of its texts with people's scores or spans was judged in the "
-            "run; the ids of rows must be the same"
+            "run; the ids and systems of rows must be the same"
         )
     marked = {aspect for _, _, aspect in matched}
     if missing := [name for name in aspects if name not in marked]:
@@ -413,11 +414,16 @@ def _rows_of(results: Path) -> list[ReportedRow]:
     rows = list(read_reported_rows(results))
     if not rows:
         raise DataError(f"{results} holds no result")
+    seen: set[tuple[str, RowKey]] = set()
+    for row in rows:
+        if (result := (row.task, row_key(row))) in seen:
+            raise judged_twice(str(results), text=row.id, aspect=row.aspect)
+        seen.add(result)
     return rows
 
 
 def _name(row: ReportedRow) -> TextName:
-    return row.id, row.system
+    return name_of(row.id, row.system)
 
 
 def _judged(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError, Outcome, unstamped
+from spanjury.judges.core import ConfigError, DataError, Outcome, counted, unstamped
 from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
 from spanjury.orchestration.engine.panel import BY_PROBABILITY
 from spanjury.orchestration.report.files import write_whole
@@ -90,7 +90,7 @@ def fit_panel_cascade(
     unit: Unit = "calls",
     pricing: Pricing = NO_PRICES,
     within: str = "",
-    settings: Settings = Settings(level="pooled"),
+    settings: Settings = Settings(),
 ) -> FittedCascade:
     """Fit a cascade to a run, and measure it on held-out texts.
 
@@ -106,11 +106,11 @@ def fit_panel_cascade(
     marked = _read(source)
     aspect, judged = _of_one_aspect(marked.texts, aspect)
     if any(text.row.aggregation not in {"mean", BY_PROBABILITY} for text in judged):
-        raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
+        raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run with it")
     if any(text.row.unasked for text in judged):
         raise ConfigError(
-            "a cascade judged the run and chose the texts for which all seats were asked: fit to "
-            "a run in which all were asked"
+            "a cascade judged this run, so not all seats judged all texts: use a run in which all "
+            "seats were asked"
         )
     seats_of_texts = [{seat.judge: seat for seat in text.row.seats} for text in judged]
     priced = find_prices(
@@ -126,8 +126,9 @@ def fit_panel_cascade(
     kept = [number for number, of in enumerate(seats_of_texts) if _is_whole(of, names)]
     if len(kept) < FEWEST_FITTED:
         raise DataError(
-            f"all of {', '.join(names)} judged {len(kept)} texts, and a cascade is fitted to "
-            f"{FEWEST_FITTED} or more: judge texts by all seats, without a cascade"
+            f"only {counted(len(kept), 'text was', 'texts were')} judged by all seats "
+            f"({', '.join(names)}), and fitting a cascade needs {FEWEST_FITTED}: judge more texts "
+            "with all seats, without a cascade"
         )
     rows = [{name: seats_of_texts[number][name] for name in names} for number in kept]
     texts = [judged[number] for number in kept]
@@ -175,7 +176,7 @@ def _notes(marked: MarkedTexts, texts: Sequence[JudgedText], *, left: int) -> It
     if unequal := drawn_unequally_note(texts):
         yield unequal
     if left:
-        yield f"{left} texts were not judged by all seats, and are left out"
+        yield f"{left} texts were not judged by all seats and are excluded"
 
 
 def _of_one_aspect(texts: Sequence[JudgedText], asked: str) -> tuple[str, Sequence[JudgedText]]:
@@ -220,9 +221,9 @@ def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> No
             "name each stage with its own --stage SEAT,SEAT"
         )
     raise ConfigError(
-        f"{', '.join(names)} are one stage, because none of them uses {unit}, so a cascade saves "
-        "nothing. Take a run with a seat that does, or count another unit with --cost; --stage "
-        "SEAT,SEAT names a stage, once for each"
+        f"{', '.join(names)} form a single stage, because none of them uses {unit}, so a cascade "
+        "saves nothing. Take a run with a seat that does, or count another unit with --cost; "
+        "--stage SEAT,SEAT names a stage, once for each"
     )
 
 

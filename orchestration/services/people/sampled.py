@@ -1,4 +1,4 @@
-"""Texts that were drawn for people: their names and sampling probabilities."""
+"""Texts that were drawn for people, and their sampling probabilities."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,23 +12,11 @@ from spanjury.orchestration.studies.sampling import (
     unequal_chances_note,
     which_count,
 )
-
-TextName = tuple[str, str]
-"""Id and system of a text."""
-
-
-def text_name(segment: Segment) -> TextName:
-    """Return id and system of a text."""
-    return segment.segment_id, segment.system
-
-
-def by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
-    """Return texts by id and system."""
-    return {text_name(segment): segment for segment in segments}
+from spanjury.orchestration.studies.sources import TextName, by_name, text_name
 
 
 def read_chances(path: Path) -> Mapping[TextName, float]:
-    """Return id and system of each text of a sample -> the probability with which it was drawn.
+    """Return the name of each text of a sample -> the probability with which it was drawn.
 
     Raise `DataError` if the file cannot be read, or a row has no probability.
     """
@@ -93,5 +81,5 @@ def counted_texts(
 
 
 def read_names(path: Path) -> frozenset[TextName]:
-    """Return id and system of each text in a file; raise `DataError` if it cannot be read."""
+    """Return the name of each text in a file; raise `DataError` if it cannot be read."""
     return frozenset(map(text_name, read_segments(path)))

@@ -10,7 +10,6 @@ import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
-from spanjury.orchestration.services.people.sampled import TextName, by_name, text_name
 from spanjury.orchestration.studies.sampling import (
     INCLUSION,
     SAMPLING,
@@ -22,7 +21,7 @@ from spanjury.orchestration.studies.sampling import (
     mean_over_aspects,
     novelty,
 )
-from spanjury.orchestration.studies.sources import source_of
+from spanjury.orchestration.studies.sources import TextName, by_name, name_of, source_of, text_name
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.results import check_output, write_segments
 from spanjury.stats.arrays import FloatArray
@@ -62,12 +61,12 @@ def draw(
     """
     texts = texts_of_run(run)
     if size > len(texts):
-        raise ConfigError(f"{run.named} has {len(texts)} texts: {size} are more than there are")
+        raise ConfigError(f"cannot sample {size} texts: {run.named} has only {len(texts)}")
     features = features_of(run, texts, aspects=aspects)
     if purpose == "disagreement" and np.isnan(features.spread).all():
         raise ConfigError(
-            f"no text of {run.named} was scored by two seats, so none disagree: sample for"
-            " calibration or audit"
+            f"no text of {run.named} was scored by two seats, so there is no disagreement: sample"
+            " for calibration or audit instead"
         )
     sample = draw_sample(features, size=size, purpose=purpose, seed=seed)
     rows = _as_they_were(run, [texts[number] for number in sample.chosen], output=output)
@@ -119,7 +118,8 @@ def features_of(
             f"{', '.join(strange)} was not judged in {run.results}; judged: {', '.join(judged)}"
         )
     rows = {
-        (row.segment_id, row.system, row.aspect): row for row in read_result_scores(run.results)
+        (*name_of(row.segment_id, row.system), row.aspect): row
+        for row in read_result_scores(run.results)
     }
     if all(row.score is None for row in rows.values()):
         raise DataError(f"{run.results}: no text has a score")

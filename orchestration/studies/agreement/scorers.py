@@ -15,10 +15,10 @@ from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.sources import source_of
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import Method
-from spanjury.stats.correlations.grouping import Level, level_correlation
+from spanjury.stats.correlations.grouping import Level, LevelCorrelation, level_correlation
 from spanjury.stats.correlations.metric_permutation import perm_both
 from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
-from spanjury.stats.correlations.resampled_correlations import resampled_correlations
+from spanjury.stats.correlations.resampled_correlations import Over, resampled_correlations
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
 from spanjury.stats.resampling import Estimate, estimates
 
@@ -60,6 +60,13 @@ class Ratings:
     def items(self) -> int:
         """Number of outputs that people rated."""
         return int(np.count_nonzero(~np.isnan(self.human)))
+
+    @property
+    def resampled(self) -> Over:
+        """Units that intervals resample."""
+        inputs = np.nonzero(~np.isnan(self.human))[1]
+        several = has_several_systems(inputs, systems=len(self.systems))
+        return resampled_units(has_several_systems=several)
 
     @property
     def coverage(self) -> FloatArray:
@@ -140,6 +147,29 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
     )
 
 
+SEVERAL_SYSTEMS = 5
+"""The fewest systems of an input that are compared within it, and resampled."""
+
+RESAMPLED: Mapping[Over, str] = {
+    "both": "systems and inputs",
+    "inputs": "inputs",
+    "systems": "systems",
+}
+
+
+def has_several_systems(inputs: NDArray[np.intp], *, systems: int) -> bool:
+    """Return whether inputs have outputs of enough systems to compare and resample them.
+
+    `inputs`: shape ``(outputs,)``: number of the input of each, from 0.
+    """
+    return min(systems, float(np.median(np.bincount(inputs, minlength=1)))) >= SEVERAL_SYSTEMS
+
+
+def resampled_units(*, has_several_systems: bool) -> Over:
+    """Return what intervals resample: a few systems do not stand for others."""
+    return "both" if has_several_systems else "inputs"
+
+
 Proximity = Literal["nearest", "not told apart", "behind", "untested"]
 """A scorer beside the scorer that is nearest to people on the aspect, by a test at 5 %."""
 
@@ -161,8 +191,9 @@ class Settings:
 class Agreement:
     """Agreement of one scorer with people on one aspect.
 
-    `low`, `high`: ends of its 95 % interval over resampled systems and inputs (BOOT-BOTH); NaN
-    without one.
+    `low`, `high`: ends of its 95 % interval over resampled outputs; NaN without one.
+    `resampled`: ``both`` for systems and inputs (BOOT-BOTH), ``inputs`` with fewer than
+    `SEVERAL_SYSTEMS` systems for an input.
     `items`, `groups`, `undefined`: outputs that both scored; correlations whose mean it is, and
     those that are undefined.
     """
@@ -174,6 +205,7 @@ class Agreement:
     reason: str
     low: float
     high: float
+    resampled: Over
     items: int
     groups: int
     undefined: int
@@ -188,6 +220,11 @@ class Agreement:
     others: Mapping[str, float]
     """The same agreement by other measures: name -> value."""
     signature: str
+
+    @property
+    def is_shown(self) -> bool:
+        """True if the agreement is shown to be above 0; without an interval, if it is."""
+        return (self.value if math.isnan(self.low) else self.low) > 0
 
     @property
     def is_tied(self) -> bool:
@@ -212,9 +249,10 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
             scorer=scorer.name,
             aspect=ratings.aspect,
             value=value.value,
-            reason=value.reason or "",
+            reason=_reason(value, ratings.human, ratings.scores[number], settings=settings),
             low=intervals[number].low,
             high=intervals[number].high,
+            resampled=ratings.resampled,
             items=value.items,
             groups=value.groups,
             undefined=value.undefined,
@@ -229,6 +267,21 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
     return tuple(sorted(compared, key=lambda each: (math.isnan(each.value), -each.value)))
 
 
+def _reason(
+    value: LevelCorrelation, human: FloatArray, scores: FloatArray, *, settings: Settings
+) -> str:
+    """Return the reason why a correlation is undefined; empty where it is defined."""
+    if value.reason != "constant scores":
+        return value.reason or ""
+    both = ~np.isnan(human + scores)
+    for whose, part in (("people's", human), ("its", scores)):
+        own = np.where(both, part, np.nan)
+        varies = level_correlation(own, own, level=settings.level, method=settings.method)
+        if math.isnan(varies.value):
+            return f"{whose} scores are constant"
+    return value.reason
+
+
 def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> list[Estimate]:
     """Resample for one scorer at a time: each on the outputs that it scored itself."""
     if not settings.draws:
@@ -241,6 +294,7 @@ def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> list[
                 level=settings.level,
                 method=settings.method,
                 rng=twin,
+                over=ratings.resampled,
                 draws=settings.draws,
             )
         )[0]

@@ -13,13 +13,16 @@ from spanjury.orchestration.report import (
     Entry,
     Paragraph,
     Picture,
+    Prose,
     Report,
     Section,
     Table,
     code,
+    emphasis,
     estimate_cell,
+    joined,
     left,
-    named,
+    named_in_code,
     numeric,
     prose,
     right,
@@ -35,7 +38,12 @@ from spanjury.orchestration.studies.agreement.findings import (
     Ranking,
     SeatFindings,
 )
-from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
+from spanjury.orchestration.studies.agreement.scorers import (
+    RESAMPLED,
+    SEVERAL_SYSTEMS,
+    Agreement,
+    Settings,
+)
 from spanjury.orchestration.studies.agreement.spans.findings import (
     AspectSpans,
     JudgeFinding,
@@ -50,6 +58,8 @@ from spanjury.stats.spans.span_agreement import Agreement as SpanFigures
 
 _VALUE = ".3f"
 _GAIN = "+.3f"
+_DIGITS = 9
+"""Decimals of a mean: equal means are to tie."""
 _LEVELS: Mapping[str, str] = {
     "by-input": "within each input over its systems, then the mean over inputs",
     "pooled": "over all outputs at once",
@@ -81,19 +91,36 @@ def agreement_report(findings: MetaFindings, *, pictures: Sequence[Picture] = ()
     )
 
 
-def _answer(findings: MetaFindings) -> str:
+def _answer(findings: MetaFindings) -> Prose:
     """Name the scorer that is closest to people on each aspect, and those that may be as close."""
-    answers = []
-    for each in findings.aspects:
-        nearest, *others = each.agreements
-        if math.isnan(nearest.value):
-            continue
-        tied = [other.scorer for other in others if other.is_tied]
-        answer = f"On {each.aspect} {nearest.scorer} is closest to people ({nearest.value:.2f})"
-        if tied:
-            is_ = "is" if len(tied) == 1 else "are"
-            answer = f"{answer}; {named(tied, most=3)} {is_} not shown to be worse"
-        answers.append(f"{answer}.")
+    by_scores = (_on_scores(each) for each in findings.aspects)
+    return joined([*by_scores, *_on_spans(findings)]) or (
+        "Nothing could be compared with people's scores."
+    )
+
+
+def _on_scores(findings: AspectFindings) -> Prose:
+    """Return the sentence on the scores of an aspect; empty if no agreement is defined."""
+    nearest, *others = findings.agreements
+    if math.isnan(nearest.value):
+        return ""
+    value = estimate_cell(nearest, ".2f").text
+    about = emphasis(findings.aspect), code(nearest.scorer), value
+    if not any(each.is_shown for each in findings.agreements):
+        return prose("On {}, no scorer is shown to agree with people; {} is closest ({}).", *about)
+    tied = [other.scorer for other in others if other.is_tied]
+    if not tied:
+        return prose("On {}, {} is closest to people ({}).", *about)
+    return prose(
+        "On {}, {} is closest to people ({}); {} {} not shown to be worse.",
+        *about,
+        named_in_code(tied, most=3),
+        "is" if len(tied) == 1 else "are",
+    )
+
+
+def _on_spans(findings: MetaFindings) -> Iterator[Prose]:
+    """Yield the sentence on the spans of each aspect with a defined agreement."""
     for spans in findings.spans:
         judges = [] if spans.agreement is None else spans.agreement.judges
         marking = [judge for judge in judges if not judge.group]
@@ -101,13 +128,16 @@ def _answer(findings: MetaFindings) -> str:
         defined = {judge: value for judge, value in values.items() if not math.isnan(value)}
         if defined:
             best = max(defined, key=lambda judge: defined[judge])
-            f1 = f"{defined[best]:.2f}"
-            answers.append(f"On {spans.aspect} {best}'s spans are closest to people's (F1 {f1}).")
-    return " ".join(answers) or "Nothing could be compared with people's scores."
+            yield prose(
+                "On {}, the spans of {} are closest to people's (F1 {}).",
+                emphasis(spans.aspect),
+                code(best),
+                f"{defined[best]:.2f}",
+            )
 
 
 def _scorers(findings: MetaFindings) -> Iterator[Block]:
-    yield Paragraph(_method(findings.settings), only="page")
+    yield Paragraph(_method(findings), only="page")
     yield _overview(findings)
     yield Bullets([*_without_a_level(findings)], tone="caution")
     for each in findings.aspects:
@@ -127,23 +157,34 @@ def _without_a_level(findings: MetaFindings) -> Iterator[str]:
         ):
             lacking = "no input has texts of" if level == "by-input" else "there are no"
             yield (
-                f"{each.aspect}: {lacking} {LEAST_ITEMS} systems, so nothing can be correlated at "
-                "this level; --level pooled correlates all texts"
+                f"{each.aspect}: {lacking} {LEAST_ITEMS} systems, so no correlation can be "
+                "computed at this level; --level pooled correlates all texts"
             )
 
 
-def _method(settings: Settings) -> str:
+def _method(findings: MetaFindings) -> str:
+    settings = findings.settings
     method = (
-        f"{_measured(settings)}; higher means closer to people, even for metrics where lower is "
+        f"{_measured(settings)}; higher means closer to people, also for metrics where lower is "
         "better."
     )
     if not settings.draws:
         return method
     return (
-        f"{method} Brackets are 95 % intervals over resampled systems and inputs. "
-        f"{settings.draws} draws, seed {settings.seed}. A scorer that was fitted to these ratings "
-        "has an advantage that no interval shows."
+        f"{method} Brackets are 95 % intervals over resampled {_resampled(findings)} "
+        f"({settings.draws} draws, seed {settings.seed}). A scorer that was fitted to these "
+        "ratings has an advantage that no interval shows."
     )
+
+
+def _resampled(findings: MetaFindings) -> str:
+    """Name what intervals resample, and on which aspects if they differ in it."""
+    units = {each.agreements[0].resampled for each in findings.aspects if each.agreements}
+    if units == {"both"}:
+        return RESAMPLED["both"]
+    if units == {"inputs"}:
+        return f"inputs, not systems (fewer than {SEVERAL_SYSTEMS} for an input)"
+    return f"inputs, and systems on aspects with {SEVERAL_SYSTEMS} or more for an input"
 
 
 def _measured(settings: Settings) -> str:
@@ -156,7 +197,7 @@ def _overview(findings: MetaFindings) -> Table:
     aspects = [each.aspect for each in findings.aspects]
     tested = (
         "* The scorer closest to people on an aspect, and those that are not significantly worse "
-        "(swapped scores, Holm, 5 %)."
+        "(permutation test, Holm, 5 %)."
     )
     untested = "No test was run and no interval computed, because the number of draws is 0."
     return table(
@@ -198,7 +239,7 @@ def _measures(agreements: Sequence[Agreement]) -> Table:
             right("outputs", each.items),
             right("coverage", each.coverage, ".0%"),
             *(right(name, each.others.get(name), _VALUE) for name in others),
-            right("p against the nearest", each.behind, _VALUE),
+            right("p against the closest", each.behind, _VALUE),
             left("note", each.reason or _undefined(each)),
         )
         for each in agreements
@@ -208,19 +249,21 @@ def _measures(agreements: Sequence[Agreement]) -> Table:
 def _undefined(agreement: Agreement) -> str:
     if not agreement.undefined:
         return ""
-    return f"{agreement.undefined} of {agreement.undefined + agreement.groups} inputs undefined"
+    inputs = agreement.undefined + agreement.groups
+    return f"undefined for {agreement.undefined} of {inputs} inputs"
 
 
 def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]:
     yield table_of(
         map(_panel, seats),
-        note="Alpha is Krippendorff's, ordinal. Agreement with people is given for one seat (on "
-        "average), for all seats, and for the best aggregation.",
+        note="Alpha is Krippendorff's, ordinal. Agreement with people: of one seat (on average), "
+        "of all seats, and of the best aggregation. Least gain: the smallest gain in agreement "
+        "from adding a seat.",
     )
     if seats:
         yield Paragraph(
-            "Agreement among seats is over all outputs at once: Spearman's rho, and beyond "
-            "chance Cohen's kappa (unweighted or weighted disagreements), Fleiss' kappa and "
+            "Agreement among seats is over all outputs at once: Spearman's rho and, corrected for "
+            "chance, Cohen's kappa (unweighted or with weighted disagreements), Fleiss' kappa and "
             f"Krippendorff's alpha. Agreement with people: {settings.method}, "
             f"{_LEVELS[settings.level]}.",
             only="page",
@@ -284,7 +327,7 @@ def _on_seats(findings: SeatFindings) -> Iterator[Block]:
         (
             left("aggregation", by.scorer),
             right("agreement with people", _correlation(by)),
-            right("p against the nearest", by.behind, _VALUE),
+            right("p against the closest", by.behind, _VALUE),
         )
         for by in findings.aggregations
     )
@@ -301,7 +344,7 @@ def _systems(findings: Sequence[AspectFindings]) -> Iterator[Block]:
     if ranked:
         yield Paragraph(
             "Mean scores by people and by the scorer closest to them, with 95 % intervals over "
-            "resampled inputs."
+            "resampled inputs. Systems with equal means share a rank."
         )
     for each in ranked:
         yield Section(f"Systems by {each.aspect}", [_ranking(each.rankings)])
@@ -309,23 +352,33 @@ def _systems(findings: Sequence[AspectFindings]) -> Iterator[Block]:
 
 def _ranking(rankings: Sequence[Ranking]) -> Table:
     """Tabulate the systems as people rank them, beside the ranks that others give them."""
-    people, *others = (
-        {
-            each.system: Cell(each.score, _VALUE, interval=(each.low, each.high))
-            for each in by.systems
-        }
-        for by in rankings
-    )
+    people, *others = map(_ranked, rankings)
     return table(
         [*numeric("rank"), "system", *numeric(*(ranking.by for ranking in rankings))],
         (
             [
                 *(rank, system, mean),
-                *(f"{own[system].text}, rank {[*own].index(system) + 1}" for own in others),
+                *(_with_rank(*own[system]) for own in others),
             ]
-            for rank, (system, mean) in enumerate(people.items(), start=1)
+            for system, (rank, mean) in people.items()
         ),
     )
+
+
+def _ranked(ranking: Ranking) -> Mapping[str, tuple[int | None, Cell]]:
+    """Return rank and mean of each system; equal means share a rank, and NaN has none."""
+    scores = [round(each.score, _DIGITS) for each in ranking.systems]
+    return {
+        each.system: (
+            None if math.isnan(score) else 1 + scores.index(score),
+            Cell(each.score, _VALUE, interval=(each.low, each.high)),
+        )
+        for each, score in zip(ranking.systems, scores, strict=True)
+    }
+
+
+def _with_rank(rank: int | None, mean: Cell) -> str:
+    return mean.text if rank is None else f"{mean.text}, rank {rank}"
 
 
 _SHARE = ".1%"
@@ -357,10 +410,10 @@ _PEOPLE: Mapping[str, str] = {
 _ALWAYS = frozenset({SOFT_F1, "detection.f1", "counts.spearman"})
 """Measures that a terminal shows, whether or not there are categories."""
 _READING = (
-    "Soft counts characters that both the judge and people mark; hard requires the same category "
-    "as well, and is undefined if one side names none. Brackets are 95 % intervals over resampled "
+    "Soft counts the characters that both the judge and people mark; hard also requires the same "
+    "category, and is undefined if one side names none. Brackets are 95 % intervals over resampled "
     "texts. Micro figures count all texts together, so a text without any span has no weight. In "
-    "means over texts, a text in which neither side marks anything counts as 1. Gamma is "
+    "means over texts, a text in which neither side marks anything counts as 1. Gamma is the "
     "agreement on positions beyond chance: 1 for identical positions, about 0 for unrelated spans."
 )
 
@@ -382,9 +435,9 @@ def _aspect(spans: AspectSpans) -> Iterator[Block]:
     if spans.agreement is not None:
         yield Section(f"Spans of {spans.aspect}", list(_judges(spans.agreement.judges)))
         yield _flawless(
-            spans, spans.agreement.over_annotations, "that no reader marked", only="page"
+            spans, spans.agreement.over_annotations, "in which no reader marked one", only="page"
         )
-    best = f"that every rater gave {spans.best:g}, the best score"
+    best = f"to which every rater gave {spans.best:g}, the best score"
     yield _flawless(spans, spans.top_rated, best)
 
 
@@ -405,7 +458,7 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
             )
             for each in whole
         ),
-        note="beside the error spans that people marked",
+        note="Compared with the error spans that people marked.",
     )
     yield table_of(
         (left("judge", each.judge), *span_figures(each.figures, _SPANS, shown)) for each in whole
@@ -450,7 +503,7 @@ def _flawless(
             left("judge", judge.judge),
             right("texts", judge.flawless),
             spread("with an error", judge.erring, _SHARE, wrap=True),
-            spread("errors a text", judge.spans, _VALUE, wrap=True),
+            spread("errors per text", judge.spans, _VALUE, wrap=True),
             left("texts with 0, 1, 2, … errors", ", ".join(map(str, judge.histogram)), only="page"),
             right("mean severity", judge.mean_severity, only="page"),
             right("greatest severity", judge.max_severity, only="page"),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
+from spanjury.judges.core import counted
 from spanjury.orchestration.engine.calibration import AspectCalibration
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.report import figure
@@ -44,6 +45,8 @@ class HeldOut(NamedTuple):
 
     mapped: FloatArray
     """The panel's scores after the map."""
+    mean: FloatArray
+    """People's mean score on the other texts: a map that knows nothing of the panel's."""
     usual_penalties: FloatArray
     """The penalty of the panel's errors by the usual weights of severities."""
     fitted_penalties: FloatArray
@@ -83,6 +86,7 @@ def _held_out(own: CalibrationTexts, others: CalibrationTexts, terms: Terms) -> 
     fitted = fit(others, terms)
     unknown = np.full(len(own.texts), np.nan)
     mapped = fitted_penalties = unsure = faulty = unknown
+    mean = np.full(len(own.texts), mean_human_score(others))
     if fitted.score_map is not None:
         mapped = np.array([fitted.score_map.at(score) for score in own.scores])
     if (weights := fitted.severity_weights) is not None:
@@ -90,7 +94,15 @@ def _held_out(own: CalibrationTexts, others: CalibrationTexts, terms: Terms) -> 
         fitted_penalties = penalties(own, weights) / weights[-1]
     if fitted.thresholds is not None:
         unsure, faulty = alarms(own.suspicions(like=others), fitted.thresholds)
-    return HeldOut(mapped, penalties(own, None), fitted_penalties, unsure, faulty)
+    return HeldOut(mapped, mean, penalties(own, None), fitted_penalties, unsure, faulty)
+
+
+def mean_human_score(texts: CalibrationTexts) -> float:
+    """Return people's mean score, each text by its weight; NaN without scores."""
+    scored = ~np.isnan(texts.human)
+    if not scored.any():
+        return math.nan
+    return float(np.average(texts.human[scored], weights=texts.weights[scored]))
 
 
 def alarms(suspicions: Suspicions, thresholds: Thresholds) -> tuple[FloatArray, FloatArray]:
@@ -111,7 +123,10 @@ Statistic = Callable[[FloatArray, FloatArray], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A figure before calibration and after it, on held-out texts."""
+    """A figure before calibration and after it, on held-out texts.
+
+    `after` and `difference` are not defined for a figure that no calibration changes.
+    """
 
     name: str
     before: Estimate
@@ -148,6 +163,22 @@ class AlarmFindings:
     caught: Estimate
     """Share of the held-out texts with an error that do; not defined without a threshold."""
 
+    @property
+    def catches_more(self) -> bool:
+        """True if texts with an error are shown to raise an alarm more often than those without.
+
+        The lower bound of the difference of the two shares, by Newcombe's method 10 [1]_, is above
+        0.
+
+        References
+        ----------
+        .. [1] Newcombe (1998), Interval estimation for the difference between independent
+           proportions, Statistics in Medicine 17(8):873-890
+        """
+        below = self.caught.value - self.caught.low
+        above = self.attained.high - self.attained.value
+        return self.caught.value - self.attained.value > math.hypot(below, above)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectFindings:
@@ -177,9 +208,21 @@ class AspectFindings:
     cautions: tuple[str, ...] = ()
     """Reasons why the figures are worth less than they look."""
 
+    @property
+    def gains(self) -> frozenset[str]:
+        """Names of the changes that are shown to be gains."""
+        return frozenset(change.name for change in self.changes if change.is_gain)
+
+    @property
+    def only_shrinks(self) -> bool:
+        """True if a map of scores helps no more than people's mean in the place of every score."""
+        return DISTANCE in self.gains and TO_MEAN not in self.gains
+
 
 MAP, WEIGHTS, THRESHOLDS = "map of scores", "weights of severities", "thresholds"
 AGREEMENT, DISTANCE, CALIBRATION_ERROR = "rank correlation", "distance", "calibration error"
+TO_MEAN = "distance, mean"
+"""The distance of people's mean score, and after it that of the map."""
 BY_SPANS = "severities"
 
 
@@ -188,7 +231,8 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
     held = hold_out(texts, terms)
     changes = tuple(_changes(texts, held, terms).values())
     gains = {change.name for change in changes if change.is_gain}
-    fitted = fit(texts, terms, with_map=DISTANCE in gains, with_weights=BY_SPANS in gains)
+    with_map = gains >= {DISTANCE, TO_MEAN}  # a shrinkage to the mean gains on any poor score
+    fitted = fit(texts, terms, with_map=with_map, with_weights=BY_SPANS in gains)
     kept = {MAP: fitted.score_map, WEIGHTS: fitted.severity_weights, THRESHOLDS: fitted.thresholds}
     clean, suspicions = texts.clean, texts.suspicions()
     untried = np.isnan(held.unsure) & ~np.isnan(suspicions.values)
@@ -214,19 +258,22 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
 def _changes(texts: CalibrationTexts, held: HeldOut, terms: Terms) -> Mapping[str, Change]:
     human = texts.human
     compared: dict[str, tuple[FloatArray, FloatArray, Statistic, bool]] = {
-        AGREEMENT: (texts.scores, held.mapped, rank_correlation, True),
+        AGREEMENT: (texts.scores, texts.scores, rank_correlation, True),
         DISTANCE: (texts.scores, held.mapped, distance, False),
+        TO_MEAN: (held.mean, held.mapped, distance, False),
         CALIBRATION_ERROR: (texts.scores, held.mapped, calibration_error, False),
         # None of it is known where the panel's score does not follow from its spans.
         BY_SPANS: (-held.usual_penalties, -held.fitted_penalties, rank_correlation, True),
     }
     changes = {}
     for name, (before, after, statistic, higher) in compared.items():
-        scored = ~np.isnan(human) & ~np.isnan(after)
+        scored = ~np.isnan(human + after + held.mean)
         if scored.any():
             pair = before[scored], after[scored]
             compare = partial(_compared, sources=np.array(texts.sources)[scored], terms=terms)
             made = compare(pair, human[scored], statistic=statistic)
+            if name == AGREEMENT:  # a map that never falls reverses no two scores
+                made = made[0], Estimate(), Estimate()
             changes[name] = Change(
                 name=name,
                 before=made[0],
@@ -352,41 +399,55 @@ _FEW = 30
 def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) -> Iterator[str]:
     """Say what makes the figures worth less than they look."""
     if not findings.faulty:
-        yield "people find an error in none of the texts: what is caught is not known"
+        yield "people find no error in any text, so the share of caught texts is unknown"
     if not findings.clean:
         yield (
-            "people find an error in all of the texts: thresholds are set on texts without error,"
-            " so there is none"
+            "people find an error in every text; thresholds are set on error-free texts, so there"
+            " are none"
         )
-    if len({text.human for text in texts.texts if text.human is not None}) == 1:
-        yield "people gave all texts one score: there is nothing to map scores to"
+    yield from _on_map(texts, findings)
     sources = len(set(texts.sources))
     if sources < TO_SHOW:
-        yield f"the texts are of {sources} sources: it takes {TO_SHOW} to show a gain"
+        yield (
+            f"the texts come from {counted(sources, 'source')}; a gain can be shown with {TO_SHOW}"
+            " or more"
+        )
     elif sources < _FEW:
-        yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
+        yield f"the texts come from only {sources} sources, so intervals are too narrow"
     if findings.clean_sources < findings.clean:
         yield (
-            f"{findings.clean} texts without error are of {findings.clean_sources} sources: the"
-            " rate is promised for texts of new sources, so it takes more sources, not more texts"
-            " of these"
+            f"the {findings.clean} error-free texts come from only"
+            f" {counted(findings.clean_sources, 'source')}; the rate applies to new sources, so"
+            " mark texts from more sources"
         )
     if strange := int(np.isnan(texts.suspicions().values).sum()):
         yield (
-            f"{strange} of {len(texts.texts)} texts have a score of other seats than most: no"
-            " threshold is for these, so the usual rules decide and nothing is promised of them"
+            f"{strange} of {len(texts.texts)} texts were scored by a different set of seats than"
+            " most; the thresholds do not apply to them, so the default rules decide, without a"
+            " guaranteed rate"
         )
     if findings.untried and findings.alarms[0].threshold is not None:
         yield (
-            f"{findings.untried} of {len(texts.texts)} held-out texts are in no share of false"
-            " alarms or of texts caught: without their fold the others are too few for a threshold"
+            f"{findings.untried} of {len(texts.texts)} held-out texts are excluded from both rates:"
+            " the other folds hold too few texts to set a threshold"
         )
     if texts.are_weighted:
         yield unequal_chances_note([text.inclusion for text in texts.texts])
-        yield "the map and the thresholds weigh texts by their chances" + (
+        yield "the map and the thresholds weight texts by their chances" + (
             ", and no confidence is promised" if terms.confidence is not None else ""
         )
     yield from _disagreements(texts)
+
+
+def _on_map(texts: CalibrationTexts, findings: AspectFindings) -> Iterator[str]:
+    """Say why there is no map of scores."""
+    if len({text.human for text in texts.texts if text.human is not None}) == 1:
+        yield "people gave all texts the same score, so there is nothing to map scores to"
+    if findings.only_shrinks:
+        yield (
+            "mapped scores are not shown to be closer to people's than people's mean score is, so"
+            " no map is kept"
+        )
 
 
 def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
@@ -401,6 +462,6 @@ def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
         if agreement.value <= 0.0:
             yield (
                 f"{first or 'one person'} and {second or 'another'} do not agree on the"
-                f" {len(both)} texts that both scored ({figure(agreement.value, '.2f')}): their"
-                " mean says little, so settle what an error is before you calibrate to it"
+                f" {len(both)} texts that both scored ({figure(agreement.value, '.2f')}), so their"
+                " mean says little: agree on what counts as an error before you calibrate"
             )

@@ -14,6 +14,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     figure,
     left,
     named,
@@ -27,8 +28,10 @@ from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.calibration.findings import (
     AGREEMENT,
     BY_SPANS,
+    THRESHOLDS,
     AlarmFindings,
     AspectFindings,
+    Change,
 )
 from spanjury.orchestration.studies.calibration.fitting import Terms
 from spanjury.stats.resampling import Estimate
@@ -46,9 +49,9 @@ def enough(findings: AspectFindings) -> Iterator[str]:
     attained = findings.alarms[0].attained
     if not math.isnan(attained.low):
         yield (
-            f"the rate itself lies between {figure(attained.low, '.0%')} and"
-            f" {figure(attained.high, '.0%')} on held-out texts;"
-            f" {_HALVES * findings.clean} more without error would halve that interval"
+            f"the false-alarm rate on held-out texts lies between {figure(attained.low, '.0%')} and"
+            f" {figure(attained.high, '.0%')}; {_HALVES * findings.clean} more error-free texts"
+            " would halve that interval"
         )
     change = next((each for each in findings.changes if each.name == AGREEMENT), None)
     if change is not None and not math.isnan(change.before.low):
@@ -57,23 +60,25 @@ def enough(findings: AspectFindings) -> Iterator[str]:
 
 def _for_rate(findings: AspectFindings, alarm: AlarmFindings) -> str:
     sources = findings.clean_sources
-    of_sources = "sources of " if sources < findings.clean else ""
-    takes = (
-        f"{alarm.level}, at {figure(alarm.promised, '.1%')} false alarms, takes {alarm.needed}"
-        f" {of_sources}texts without error; {sources} are marked"
+    texts = "error-free texts"
+    if sources < findings.clean:
+        texts = "sources with error-free texts"
+    needs = (
+        f'a threshold for "{alarm.level}" at {figure(alarm.promised, ".1%")} false alarms needs'
+        f" {alarm.needed} {texts}: {sources} {'is' if sources == 1 else 'are'} marked"
     )
     if sources < alarm.needed:
         lacking = alarm.needed - sources
-        return f"{takes}: {lacking} more {'is' if lacking == 1 else 'are'} needed"
+        return f"{needs}, {lacking} {'is' if lacking == 1 else 'are'} missing"
     if alarm.threshold is not None:
-        return f"{takes}: enough"
-    why = "too many of them look as if they had an error"
+        return f"{needs}, which is enough"
+    why = "too many error-free texts look as if they had an error"
     if findings.signal == "probability" and findings.grave_share > alarm.promised:
         why = (
             f"the panel marks an error of severity 4 or 5 in {figure(findings.grave_share, '.0%')}"
-            " of them, which makes a text unsure"
+            " of the error-free texts, which makes a text unsure"
         )
-    return f"{takes}, but no threshold keeps the rate: {why}"
+    return f"{needs}, but no threshold keeps the rate: {why}"
 
 
 def _agreement(before: Estimate, *, texts: int) -> str:
@@ -85,7 +90,7 @@ def _agreement(before: Estimate, *, texts: int) -> str:
     if half <= _WIDTH:
         return says
     wanted = math.ceil(texts * (half / _WIDTH) ** 2)
-    return f"{says}; about {wanted - texts} more marked texts would bring it to ± {_WIDTH}"
+    return f"{says}; about {wanted - texts} more marked texts would narrow this to ± {_WIDTH}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,23 +133,38 @@ def calibration_report(findings: CalibrationFindings) -> Report:
 
 def _answer(findings: AspectFindings) -> str:
     """Say whether the calibration of an aspect is worth its use, and what it does."""
+    alarm, aspect = findings.alarms[0], findings.aspect
+    gain = "no gain was shown"
+    if findings.only_shrinks:
+        gain = "the panel's scores are not shown to follow people's"
     if not findings.kept:
-        return (
-            f"Do not calibrate {findings.aspect}: no gain was shown, and no threshold can be set."
-        )
-    answer = f"Use the calibration on {findings.aspect} ({named(findings.kept)})"
-    alarm = findings.alarms[0]
-    if alarm.threshold is None or math.isnan(alarm.caught.value):
-        return f"{answer}."
-    if not alarm.caught.value:
-        return (
-            f"The calibration of {findings.aspect} ({named(findings.kept)}) is of little use: on"
-            " held-out texts its threshold for errors catches none."
-        )
+        return f"Do not calibrate {aspect}: {gain}, and no threshold can be set."
+    if THRESHOLDS not in findings.kept:
+        return f"Use the calibration on {aspect} ({named(findings.kept)})."
+    maps = [name for name in findings.kept if name != THRESHOLDS]
+    if alarm.catches_more:
+        return f"Use the calibration on {aspect} ({named(findings.kept)}): {_called(alarm)}."
+    if maps:
+        return f"Use only the {named(maps)} on {aspect}: {_useless(alarm)}."
+    return f"The calibration of {aspect} is of little use: {gain}, and {_useless(alarm)}."
+
+
+def _useless(alarm: AlarmFindings) -> str:
+    """Say why thresholds are not worth their use."""
+    if math.isnan(alarm.caught.value):
+        return "what its thresholds catch is unknown"
+    return f"{_called(alarm)}, so no difference is shown"
+
+
+def _called(alarm: AlarmFindings) -> str:
     return (
-        f"{answer}: on held-out texts it catches {figure(alarm.caught.value, '.0%')} of the errors"
-        f" at {figure(alarm.attained.value, '.0%')} false alarms."
+        f"its thresholds call {_share(alarm.caught)} of the held-out texts with an error unsure or"
+        f" faulty, and {_share(alarm.attained)} of those without one"
     )
+
+
+def _share(share: Estimate) -> str:
+    return estimate_cell(share, ".0%").text
 
 
 def calibration_json(findings: CalibrationFindings) -> dict[str, object]:
@@ -185,16 +205,16 @@ _SEVERITIES = " Severities: rank correlation of the errors' total weight."
 def _promise(terms: Terms) -> str:
     rate = figure(terms.rate, ".1%")
     if terms.confidence is None:
-        return f"{rate} of new texts of the same kind, on the average over sets of marked texts"
+        return f"{rate} of new texts of the same kind, on average over sets of marked texts"
     sure = figure(terms.confidence, ".0%")
-    return f"{rate} of all texts of the same kind, of new sources, {sure} sure"
+    return f"{rate} of all texts of the same kind from new sources, with a confidence of {sure}"
 
 
 def _aspect(findings: AspectFindings) -> Iterator[Block]:
     about = findings.calibration
     kept = ", ".join(findings.kept) or "nothing"
     texts = (
-        f"{about.texts:,} marked texts of {about.sources:,} sources, {findings.clean:,} without"
+        f"{about.texts:,} marked texts of {about.sources:,} sources, {findings.clean:,} without an"
         f" error and {findings.faulty:,} with one."
     )
     yield Paragraph(f"{findings.aspect}: {kept} kept. {texts}", only="terminal")
@@ -214,7 +234,7 @@ def _changes(findings: AspectFindings) -> Table:
                 spread("before", change.before, ".3f"),
                 spread("after", change.after, ".3f"),
                 spread("difference", change.difference, "+.3f", only="page"),
-                left("gain", "yes" if change.is_gain else "no", wrap=False),
+                left("gain", _gain(change), wrap=False),
             )
             for change in findings.changes
         ),
@@ -222,11 +242,18 @@ def _changes(findings: AspectFindings) -> Table:
         note=(
             f"Held-out texts in {findings.folds} folds by source, with 95 % intervals over "
             "sources. Distance (root mean square) and calibration error are in points of the "
-            "scale; the interval of the latter lies somewhat high. A map keeps the order of scores "
-            "within a fold; the rank correlation is lower here only because the folds have "
-            "different maps." + (_SEVERITIES if BY_SPANS in names else "")
+            "scale; the interval of the calibration error is biased slightly upwards. Distance, "
+            "mean: before, the distance of people's mean score on the other folds; a map is kept "
+            "only if it beats both distances. A map never reverses two scores, so the rank "
+            "correlation has no value after it." + (_SEVERITIES if BY_SPANS in names else "")
         ),
     )
+
+
+def _gain(change: Change) -> str | None:
+    if math.isnan(change.difference.value):
+        return None
+    return "yes" if change.is_gain else "no"
 
 
 def _alarms(findings: AspectFindings) -> Table:
@@ -243,15 +270,15 @@ def _alarms(findings: AspectFindings) -> Table:
                 right("promised", alarm.promised, ".1%"),
                 spread("false alarms", alarm.attained, ".1%"),
                 spread("caught", alarm.caught, ".1%"),
-                right("takes", alarm.needed, only="page"),
+                right("needs", alarm.needed, only="page"),
             )
             for alarm in findings.alarms
         ),
         title=strong(f"{findings.aspect}: thresholds"),
         note=(
             f"Based on {what}. False alarms: share of texts without an error that are flagged. "
-            "Caught: share of texts with an error that are flagged. Both are measured on "
-            "held-out texts, with 95 % intervals. The lines below say how many texts without an "
-            "error each rate needs."
+            "Caught: share of texts with an error that are flagged. Both are measured on held-out "
+            "texts, with 95 % intervals. The lines below say how many error-free texts each rate "
+            "needs."
         ),
     )

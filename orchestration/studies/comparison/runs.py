@@ -28,6 +28,11 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.studies.agreement.scorers import Scorer
+from spanjury.orchestration.studies.comparison.changes import (
+    Change,
+    changes_answer,
+    changes_sections,
+)
 from spanjury.orchestration.studies.estimates import LEVEL, by_owner, holm_adjusted, numbered
 from spanjury.stats.arrays import FloatArray, cluster_sums, mean_of_defined
 from spanjury.stats.resampling import bootstrap, estimates
@@ -105,12 +110,17 @@ def differences(
 
 
 def differences_report(
-    rows: Sequence[Difference], *, first: str, second: str, notes: Sequence[str] = ()
+    rows: Sequence[Difference],
+    *,
+    first: str,
+    second: str,
+    changed: Sequence[Change] = (),
+    notes: Sequence[str] = (),
 ) -> Report:
     """Return the report of a comparison of two runs by their names."""
     return Report(
         title="Comparison of two runs",
-        answer=_answer(rows),
+        answer=" ".join(filter(None, (_answer(rows), changes_answer(changed)))),
         facts=(prose("first: {}", code(first)), prose("second: {}", code(second))),
         sections=(
             table_of(
@@ -118,6 +128,7 @@ def differences_report(
                 note="second minus first over the texts that both scored; interval and test treat"
                 " each source as one observation; * p < 0.05 (Holm)",
             ),
+            *changes_sections(changed),
             Bullets(notes, tone="caution"),
         ),
     )

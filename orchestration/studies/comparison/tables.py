@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from spanjury.judges.core import counted
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
@@ -37,11 +38,12 @@ _NAMED = 5
 _MARKS = "*: the aspect was damaged. p: adjusted by Holm for all rows."
 _READING = prose(
     "Differences are A minus B, with 95 % intervals: sources are resampled, the same ones for both "
-    "judges, with all their texts, conditions and aspects. *Caught*: each judge has a cut-off, "
-    "below which at most 10 % of the clean and the harmlessly changed texts lie. *p* is two-sided "
-    "and adjusted by Holm over all rows of what is caught, and over both other tables; a verdict "
-    "is given up to 0.05. **Bold**: the aspect was damaged. *Not shown* does not prove that the "
-    "judges are alike: there may be too few texts."
+    "judges, each with all its texts, conditions and aspects. *Caught*: share of damaged texts "
+    "below the judge's own cut-off, below which at most 10 % of the clean and harmlessly changed "
+    "texts score. *p* is two-sided and adjusted by Holm, over the rows of the table of caught "
+    "texts and over those of the other two tables together; a verdict needs p of 0.05 or less. "
+    "**Bold**: the aspect was damaged. *Not shown* does not prove that the judges are equal: there "
+    "may be too few texts."
 )
 
 
@@ -62,11 +64,11 @@ def comparison_report(
         sections=(
             *(Paragraph(f"{name}: {judge.name}", only="terminal") for name, judge in named),
             Section(
-                "Damaged texts caught without their clean twins, at 10 % false alarms",
+                "Damaged texts caught without their clean versions, at 10 % false alarms",
                 [_table(comparison.caught_contrasts, spec=".0%", more="catches more")],
             ),
             Section(
-                "Where scores should fall, or may: P(drop) - P(rise)",
+                "Where scores should or may fall: P(drop) - P(rise)",
                 [_table(may_fall), Paragraph(_MARKS, only="terminal")],
             ),
             Section(
@@ -124,8 +126,8 @@ def caught_conclusion(comparison: Comparison) -> str:
     caught = comparison.caught
     if caught is None:
         return (
-            "Too few clean texts, or no damaged aspects, have scores from both judges, so no "
-            "comparison of what each would catch without the clean twins is possible."
+            "Too few clean texts, or no damaged aspects, have scores from both judges, so it "
+            "cannot be compared what each would catch without the clean versions."
         )
     better = _NAMES.get(caught.preference)
     verdict = f"{better} catches more" if better else "neither is shown to catch more"
@@ -200,7 +202,7 @@ def _entries(contrast: Contrast, compared: Compared, *, spec: str, verdict: str)
     yield right("A", compared.first, spec)
     yield right("B", compared.second, spec)
     yield left("difference [95 %]", difference, wrap=False, only="page")
-    yield left("A less B, 95 %", difference.remainder, wrap=False, only="terminal")
+    yield left("A minus B, 95 %", difference.remainder, wrap=False, only="terminal")
     yield right("p", compared.adjusted, ".2g")
     yield left("verdict", Cell(verdict, mark="good" if shown else None))
 
@@ -217,17 +219,20 @@ def _on_unshared(unshared: Unshared) -> Iterator[str]:
     ):
         for judge, only in zip("AB", names, strict=True):
             if only:
-                yield f"{what} in the exam of {judge} only: {_listed(only)}."
+                yield f"{what} only in the exam of {judge}: {_listed(only)}."
     if unshared.differing_texts:
-        yield f"Texts that differ under one name: {_listed(unshared.differing_texts)}."
+        yield f"Texts with the same name that differ: {_listed(unshared.differing_texts)}."
     for judge, count in zip("AB", unshared.damages, strict=True):
         if count:
-            yield f"Damaged texts that only {judge} was shown: {count}."
+            yield f"Damaged texts shown only to {judge}: {count}."
     for count, what in (
-        (unshared.differing_damages, "Damaged texts skipped, since they differ"),
-        (unshared.differing_effects, "Conditions with another expected effect on an aspect"),
-        (unshared.unscored[0], "Pairs of scores that A lacks, of those that were shown to both"),
-        (unshared.unscored[1], "Pairs of scores that B lacks, of those that were shown to both"),
+        (unshared.differing_damages, "Damaged texts skipped, because they differ"),
+        (
+            unshared.differing_effects,
+            "Conditions that are expected to affect an aspect differently",
+        ),
+        (unshared.unscored[0], "Pairs shown to both judges that A did not score"),
+        (unshared.unscored[1], "Pairs shown to both judges that B did not score"),
     ):
         if count:
             yield f"{what}: {count}."
@@ -246,8 +251,8 @@ def _on_resampling(comparison: Comparison) -> Iterator[str]:
     first, second = comparison.repeats
     if first != second:
         yield (
-            f"A's scores are sums over {first}, B's over {second}: a finer score changes more "
-            "often."
+            f"A's scores are sums of {counted(first, 'judgment')}, and B's of {second}; a finer "
+            "score changes more often."
         )
     needed = int(2 * len(comparison.contrasts) / LEVEL)
     if comparison.draws < needed:

@@ -40,7 +40,7 @@ class Conclusion(StrEnum):
     """Scores rise on an aspect that was damaged: more rise than fall, and the mean rises, and the
     intervals of both lie wholly on that side of 0."""
     STEADY = "steady"
-    """Scores stay where they were, as they should, and set off no more false alarms."""
+    """The mean moves by less than half a step, and scores set off no more false alarms."""
     DISTURBED = "disturbed"
     """Scores move, or set off false alarms, although the text did not get worse."""
     UNDECIDED = "undecided"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.score_arrays import (
@@ -18,13 +18,12 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     ScoreArrays,
     is_harmless,
 )
-from spanjury.orchestration.studies.estimates import by_owner
+from spanjury.orchestration.studies.estimates import by_owner, numbered
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
-from spanjury.stats.roc import caught_effect
 from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 from spanjury.stats.weighted import Weighted, mean_drop
 
@@ -324,12 +323,17 @@ def _detection(
 
 
 def _share(drawn: Estimate, scores: FloatArray, cut: float, *, owner: NDArray[np.intp]) -> Estimate:
-    """Widen the interval by Wilson's: where all texts go one way, no draw of them differs."""
+    """Return the share below the cut-off; not defined without one."""
     if math.isnan(cut):
         return Estimate()
-    wilson = clustered_proportion(
-        np.bincount(owner, scores < cut), np.bincount(owner, ~np.isnan(scores))
-    )
+    return _widened(drawn, scores < cut, ~np.isnan(scores), owner=owner)
+
+
+def _widened(
+    drawn: Estimate, hits: ArrayLike, trials: ArrayLike, *, owner: NDArray[np.intp]
+) -> Estimate:
+    """Widen the interval by Wilson's: where all texts go one way, no draw of them differs."""
+    wilson = clustered_proportion(np.bincount(owner, hits), np.bincount(owner, trials))
     return Estimate(
         value=wilson.value,
         low=float(np.fmin(drawn.low, wilson.low)),
@@ -371,8 +375,6 @@ def _in_blocks(effect: Weighted, *, rows: int) -> Weighted:
 
 WRITTEN = "written"
 """Family of damage that people wrote."""
-MOST_ALARMS = 0.1
-"""Share of the right twins that may raise a false alarm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,10 +391,10 @@ class WrittenTwins:
     aspects: tuple[str, ...]
     """On which the scores are: all that the twins harm."""
     false_alarms: float
-    """Share of the right twins below the cut-off, which is the highest with `MOST_ALARMS` at
-    most."""
+    """Share of the right twins below the cut-off, which is the highest with `USUAL` at most; NaN
+    where they are too few to state the rate."""
     caught: Estimate
-    """Share of the wrong twins below it."""
+    """Share of the wrong twins below it; not defined where there is none."""
     in_order: Estimate
     """Share of the pairs of which the wrong twin scores lower, ties half; 0.5 is chance."""
 
@@ -426,31 +428,26 @@ def written_twins(
     if not columns or not defined.any():
         return None
     good, bad = good[defined], bad[defined]
-    names, sources = np.unique(np.array(owner)[defined], return_inverse=True)
-    # A lower score is more suspect; the right twins come first.
-    suspicion = -np.concatenate([good, bad])
-    faulty = np.repeat([0.0, 1.0], good.size)
-    caught = caught_effect(suspicion, faulty, false_alarms=MOST_ALARMS)
-    in_order = mean_drop(0.5 + 0.5 * np.sign(good - bad))
+    sources, names = numbered(np.array(owner)[defined].tolist())
+    cut = cutoff(good, rate=USUAL) if good.size >= fewest_texts(USUAL) else math.nan
+    in_order = 0.5 + 0.5 * np.sign(good - bad)
 
-    def share(effect: Weighted) -> Estimate:
-        rng = np.random.default_rng(seed)
-        return estimates(bootstrap(effect, items=names.size, rng=rng, draws=draws))[0]
+    def drawn(effect: Weighted) -> Estimate:
+        resampled = bootstrap(
+            by_owner(effect, sources),
+            items=len(names),
+            rng=np.random.default_rng(seed),
+            draws=draws,
+        )
+        return estimates(resampled, items=len(names))[0]
 
+    below = drawn(flagged(good[np.newaxis], bad, rate=USUAL))
     return WrittenTwins(
         pairs=good.size,
-        sources=names.size,
+        sources=len(names),
         kinds=tuple(conditions[row].name for row in rows),
         aspects=tuple(scores.aspects[column] for column in columns),
-        false_alarms=_false_alarms(-good, -bad),
-        caught=share(lambda counts: caught(np.tile(counts[:, sources], 2))),
-        in_order=share(lambda counts: in_order(counts[:, sources])),
+        false_alarms=math.nan if math.isnan(cut) else float(np.mean(good < cut)),
+        caught=_share(below, bad, cut, owner=sources),
+        in_order=_widened(drawn(mean_drop(in_order)), in_order, np.ones(good.size), owner=sources),
     )
-
-
-def _false_alarms(good: FloatArray, bad: FloatArray) -> float:
-    """Return the share of right twins at the cut-off that catches most with few false alarms."""
-    levels = np.unique(np.concatenate([good, bad]))
-    shares = np.array([(good >= level).mean() for level in levels])
-    allowed = shares[shares <= MOST_ALARMS]
-    return float(allowed.max()) if allowed.size else 0.0

@@ -36,11 +36,11 @@ _FEW = 30
 _NARROW = 0.5
 """From this share of clean scores at the worst on, little can fall."""
 _MODES: Mapping[Mode, str] = {
-    "paper": "Mode `paper` is for comparison with the paper only: its combined value is no "
-    "p-value. Of four aspects without any effect it passes D = 1 in about 30 % of exams, "
-    "not in 5 %.",
-    "wilson": "Mode `wilson` is somewhat too generous: D = 1 stands for a p-value a little "
-    "above 0.05.",
+    "paper": "Use mode `paper` for comparison with the paper only: its combined value is not a "
+    "p-value. With four aspects and no effect on any, D exceeds 1 in about 30 % of exams, not in "
+    "5 %.",
+    "wilson": "Mode `wilson` is slightly anti-conservative: D = 1 corresponds to a p-value "
+    "slightly above 0.05.",
 }
 
 
@@ -61,24 +61,24 @@ def _on_numbers(findings: Findings) -> Iterator[str]:
     most = findings.sources * ONE_FLIP
     texts = of_sources(findings.segments, findings.sources)
     if most < 1:
-        apart = "; texts with equal inputs that are of different sources need a `doc_id` each"
+        apart = "; give texts with equal inputs but different sources a `doc_id` each"
         yield (
             f"{texts} cannot show anything: even if every score fell, D by the exact test would"
             f" be {most:.2f}. Take texts of {math.ceil(1 / ONE_FLIP)} sources or more"
             f"{apart if findings.sources < findings.segments else ''}."
         )
     elif findings.sources < _FEW:
-        yield f"{texts} are few: an effect that is not shown may well be there."
+        yield f"{texts} are few: an effect that is not shown may still exist."
     harmful = [finding for finding in findings.findings if not is_harmless(finding)]
     sizes = {finding.damaged for finding in harmful if finding.damaged}
     if len(sizes) > 1:
         yield (
-            f"Conditions damaged {min(sizes)} to {max(sizes)} texts: D of those that damaged "
-            "more is larger for the same effect."
+            f"The conditions damaged between {min(sizes)} and {max(sizes)} texts. For the same "
+            "effect, D is larger if more texts were damaged."
         )
     if findings.overall.missing > len(findings.findings) - len(harmful):
         without = findings.overall.missing - (len(findings.findings) - len(harmful))
-        yield f"Conditions without a D, and not in the average: {without} of {len(harmful)}."
+        yield f"Conditions without a D, excluded from the average: {without} of {len(harmful)}."
 
 
 def _on_equal_scores(findings: Findings) -> Iterator[str]:
@@ -91,12 +91,12 @@ def _on_equal_scores(findings: Findings) -> Iterator[str]:
         ]
         if scored and not any(_moved(contrast) for contrast in scored):
             yield (
-                f"On {control.aspect} no score moved under any condition that should "
+                f"On {control.aspect}, no score moved under any condition that should "
                 "make it fall: p is 1 and D is 0 by convention."
             )
         elif control.on_scale.clean_floor >= _NARROW:
             yield (
-                f"On {control.aspect} {control.on_scale.clean_floor:.0%} of the clean texts have "
+                f"On {control.aspect}, {control.on_scale.clean_floor:.0%} of the clean texts have "
                 "the worst score already and cannot fall."
             )
 
@@ -111,7 +111,7 @@ def _on_missing_scores(findings: Findings) -> Iterator[str]:
         wanted = sum(finding.damaged for finding in findings.findings)
         lost = sum(missing(finding, contrast) for finding, contrast in contrasts)
         if lost == wanted:
-            yield f"On {control.aspect} the judge gave no pair of scores at all."
+            yield f"On {control.aspect}, the judge scored no pair of a clean and a damaged text."
         elif lost:
             # Conditions after which a fall is seen only because scores are missing.
             hanging = [
@@ -120,11 +120,11 @@ def _on_missing_scores(findings: Findings) -> Iterator[str]:
                 if contrast in targeted(finding)
                 and contrast.interval[0] > 0 >= worst_net_drop(finding, contrast)
             ]
-            at_worst = f"no fall would be left after: {', '.join(hanging)}"
+            at_worst = f"scores would no longer fall after: {', '.join(hanging)}"
             yield (
-                f"On {control.aspect} {lost} of {wanted} pairs lack a score and were skipped. Had"
-                " all of them risen,"
-                f" {at_worst if hanging else 'no effect on a damaged aspect would lose its sign'}."
+                f"On {control.aspect}, {lost} of {wanted} pairs lack a score and were skipped. If"
+                " all of them had risen,"
+                f" {at_worst if hanging else 'every fall that is shown now would remain'}."
             )
 
 
@@ -133,26 +133,23 @@ def _on_control(findings: Findings) -> Iterator[str]:
         low, high = contrast.interval
         if low > 0 or high < 0:
             yield (
-                f"On {contrast.aspect} the clean texts were scored differently the second time "
-                f"({contrast.effects.net_drop:+.2f}) for no known reason: do not read a smaller "
-                "effect as damage that the judge saw."
+                f"On {contrast.aspect}, the clean texts were scored differently the second time "
+                f"({contrast.effects.net_drop:+.2f}) for no known reason: do not take a smaller "
+                "effect as evidence that the judge saw the damage."
             )
 
 
 def _on_alarms(findings: Findings) -> Iterator[str]:
     scored = [alarm for alarm in findings.alarms if alarm.clean]
     if scored and not any(alarm.harmless for alarm in scored):
-        yield (
-            "No harmless change was made to the texts, so false alarms are counted on clean texts "
-            "alone."
-        )
+        yield "No text was changed harmlessly, so false alarms are counted on clean texts alone."
     for rate in (STRICT, USUAL):
         few = [alarm for alarm in scored if alarm.clean < fewest_texts(rate)]
         if few:
             names = ", ".join(f"{alarm.aspect} {alarm.clean}" for alarm in few)
             yield (
-                f"Too few clean texts have a score to state a false-alarm rate of {rate:.0%}, "
-                f"which takes {fewest_texts(rate)}: {names}."
+                f"Too few clean texts have a score for a false-alarm rate of {rate:.0%}, which "
+                f"needs {fewest_texts(rate)}: {names}."
             )
 
 
@@ -171,8 +168,8 @@ _MEASURES: Mapping[str, str] = {
     "discernment.twins_caught": "share of written wrong twins caught at {} false alarms",
     "discernment.twins_in_order": "share of written pairs whose wrong twin scores lower, ties half;"
     " 0.5 is chance",
-    "discernment.false_alarms": "share of harmlessly changed texts flagged where at most 10 % of"
-    " clean ones are",
+    "discernment.false_alarms": "share of harmlessly changed texts below the cut-off that flags at"
+    " most 10 % of clean ones",
     "discernment.harmless_disturbed": _DISTURBED,
     "localisation.hits": "share of damaged places that new spans touch; {} by chance",
     "localisation.precision": "share of newly marked characters that are damage",
@@ -180,7 +177,7 @@ _MEASURES: Mapping[str, str] = {
     "invariance.moved": _DISTURBED,
     "bias.steady": _STEADY,
     "bias.moved": _DISTURBED,
-    "retest.moved": "share of scores of clean texts that are others the second time",
+    "retest.moved": "share of the clean texts' scores that change when they are judged again",
 }
 """Name -> what it is, with room for a share."""
 _TABLED = frozenset({"detections", "markings"})

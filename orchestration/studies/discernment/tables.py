@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from spanjury.judges.core import counted
 from spanjury.orchestration.report import (
     Block,
     Bullets,
@@ -37,7 +38,13 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     targeted,
     worst_net_drop,
 )
-from spanjury.orchestration.studies.discernment.detection import Marking, WrittenTwins
+from spanjury.orchestration.studies.discernment.detection import (
+    USUAL,
+    WRITTEN,
+    Marking,
+    WrittenTwins,
+    fewest_texts,
+)
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.summary import cautions
 from spanjury.orchestration.studies.estimates import grouped
@@ -62,65 +69,67 @@ _SENTENCES: Mapping[Conclusion, Prose] = {
     Conclusion.DISCERNED: "Scores fall enough to act on after",
     Conclusion.PLACE_MISSED: "Scores fall, but no span touches the damage, after",
     Conclusion.TOO_SMALL: "Scores fall, but too little to act on, after",
-    Conclusion.ELSEWHERE: "Scores fall, but not on the aspects that were damaged, after",
+    Conclusion.ELSEWHERE: "Scores fall, but only on aspects that were not damaged, after",
     Conclusion.NOT_DISCERNED: "Scores are not shown to fall after",
     Conclusion.REWARDED: prose("Scores **rise** on a damaged aspect after"),
-    Conclusion.UNSCORED: "There are no scores or no D on the damaged aspects after",
+    Conclusion.UNSCORED: "The damaged aspects have no scores or no D after",
     Conclusion.NOT_DONE: "No text could be damaged by",
-    Conclusion.STEADY: "Scores stay the same, as they should, after",
+    Conclusion.STEADY: "The mean score moves by less than half a step, as it should, after",
     Conclusion.DISTURBED: prose(
-        "Scores **move**, or raise false alarms, although the text did not get worse, after"
+        "Scores **move**, or cause false alarms, although the text did not get worse, after"
     ),
-    Conclusion.UNDECIDED: "There are too few texts to tell what scores do after",
+    Conclusion.UNDECIDED: "There are too few texts to tell whether scores move after",
 }
 _READING: tuple[Prose, ...] = (
     (
         "D is the logarithm of a p-value to the base 0.05: 0 for p = 1, 1 for p = 0.05, 2 for p = "
-        "0.0025. It measures how certain a fall of the scores is, not how large. It grows with "
-        "the number of sources, so compare effects, never D, across different numbers of texts."
+        "0.0025. It measures how certain it is that scores fall, not how far they fall. It grows "
+        "with the number of sources, so compare effects, not D, if the numbers of texts differ."
     ),
     prose(
-        "D = 1 can mean little: in the paper's own computation (mode `paper`), 3 of 100 texts "
-        "that lose one step, with none gaining one, give 1.06; the exact test gives 0.69. The "
-        "minimum is low by chance alone, and lower with more conditions; of twenty conditions "
-        "that a judge does not see, about one passes D = 1."
+        "D = 1 is weak evidence: if 3 of 100 texts lose one step and none gains one, the paper's "
+        "own computation (mode `paper`) gives 1.06, and the exact test 0.69. The minimum is low by "
+        "chance alone, and lower with more conditions. Of twenty conditions that a judge does not "
+        "see, about one exceeds D = 1."
     ),
 )
 _DECISIONS = prose(
-    "Would the judge catch a damaged text **without its clean twin**? *Caught at 5 % (10 %)*: "
-    "share of texts with a score below the cut-off that at most 5 % (10 %) of the clean and the "
-    "harmlessly changed texts are below; of a harmless change (=) these are false alarms. *At "
-    "10 % of clean*: the same, the cut-off set by clean texts alone. *AUROC*: the chance that a "
-    "damaged text scores lower than one that is not worse; of a harmless change, than a clean one. "
-    "*Hits*: places of damage that a new span on this aspect touches; none if it never marks any "
-    "there. *Drop*: in steps of the scale. *Still top*: share that keeps the best label. *D* is "
-    "the paper's figure: how sure it is that scores fall, not how far."
+    "Would the judge catch a damaged text **without its clean version**? *Caught at 5 % (10 %)*: "
+    "share of damaged texts that score below the cut-off. At most 5 % (10 %) of the clean and "
+    "harmlessly changed texts score below it. For a harmless change (=), this share is the "
+    "false-alarm rate. *At 10 % of clean*: the same with a cut-off set on clean texts alone. "
+    "*AUROC*: probability that a damaged text scores lower than a clean or harmlessly changed one; "
+    "for a harmless change, than a clean one. *Hits*: share of damaged passages that a new span of "
+    "this aspect touches; in parentheses, by chance. *Drop*: mean fall of the score, in steps of "
+    "the scale. *Still top*: share that keeps the best label. *D* is the paper's figure: how "
+    "certain it is that scores fall, not how far they fall."
 )
 _VERDICTS = prose(
-    "*Discerned*: scores fall (D of 1 or more), and more texts are caught than the 10 % of chance, "
-    "with the whole interval, or the mean drops by half a step and by more than after any "
-    "harmless change. *Too small to act on*: they fall by less. *Place missed*: enough, but the "
-    "judge marks spans and none touches the damage. *Steady*: after a harmless change no more "
-    "texts are flagged than 10 % by chance, and the mean moves by less than half a step. "
-    "*Disturbed*: it is not so."
+    "*Discerned*: scores fall (D of 1 or more), and they fall enough: the whole interval of "
+    "*caught at 10 %* lies above 10 %, or the mean falls by half a step or more, and by more than "
+    "after any harmless change. *Too small to act on*: scores fall, but not enough. *Place "
+    "missed*: scores fall enough, but no span of the judge touches the damage. *Steady*: after a "
+    "harmless change, no more texts are flagged than can be expected by chance at 10 %, and the "
+    "mean is shown to move by less than half a step. *Disturbed*: after a harmless change, more "
+    "texts are flagged, or the mean is shown to move and may move by half a step or more."
 )
 _CONDITIONS = (
-    "*Without small weights*: experts' weights below 0.2 are set to 0; if D changes much, it "
+    "*Without small weights*: D with experts' weights below 0.2 set to 0; if it differs much, D "
     "depended on aspects that were hardly damaged. *Joint*: one test of all damaged aspects "
     "together; with {} draws its largest value is {}. *Contrast*: D on the damaged aspects minus "
-    "D on the others. *Hits*: damaged places touched by a span that the clean text did not get, "
-    "and as many as the same spans would hit anywhere. *Precision*: share of what these spans "
-    "mark that is damage. Intervals are 95 %. They and all tests treat the texts of one source as "
-    "one observation."
+    "D on the others. *Hits*: share of damaged passages that a new span touches; in parentheses, "
+    "the share expected if the same spans were placed at random. *Precision*: share of the newly "
+    "marked characters that are damage. Intervals are 95 %. Intervals and tests treat the texts of "
+    "one source as one observation."
 )
 _MATRIX = prose(
-    "P(drop) - P(rise): 1 if every score falls, 0 if as many rise. **Bold**: should fall. `=`: "
-    "should stay. The others may move either way."
+    "P(drop) - P(rise): 1 if every score falls, 0 if as many rise as fall. **Bold**: should fall. "
+    "`=`: should stay the same. The others may move either way."
 )
 _STEADINESS = prose(
     "*Equivalent*: the mean is shown to move by less than half a step of the scale. *Different*: "
-    "this is not shown, and the mean does move. *Undecided*: too few texts to tell. Drops are in "
-    "steps of the scale."
+    "the mean is shown to move, and the move may be half a step or more. *Undecided*: neither is "
+    "shown, because there are too few texts. Drops are in steps of the scale."
 )
 
 
@@ -148,7 +157,7 @@ def discernment_report(
             Section("Condition by condition", [_conditions(findings)], only="page"),
             Section("Which scores fall", [_matrix(findings)], only="page"),
             Section("What should not move", _steadiness(findings), only="page"),
-            Section("Scores that are there", [_coverage(findings)], only="page"),
+            Section("Coverage", [_coverage(findings)], only="page"),
             Section("Texts skipped", [_skipped(findings)], only="page"),
             Section("Pictures", pictures[1:], only="page"),
         ),
@@ -174,10 +183,13 @@ def _summary(findings: Findings) -> Iterator[Block]:
     """Yield what a terminal shows in 80 characters' width: conditions and averages."""
     yield table_of(
         (_summary_entries(row) for row in decision_rows(findings) if row.leads),
-        title=f"Discernment of {findings.segments} texts, each without its clean twin",
-        note="10%: caught at 10% false alarms on clean and harmlessly changed texts; clean: at "
-        "10% on clean texts alone. Hits: damage that a span touches. Drop: in steps. Top: still "
-        "the best label. =: a harmless change, which should set off nothing.",
+        title=f"Discernment on {findings.segments} texts; each damaged text is judged alone, "
+        "without its clean version",
+        note="10%: share of damaged texts caught at 10% false alarms on clean and harmlessly "
+        "changed texts. Clean: the same at 10% false alarms on clean texts alone. Hits: share of "
+        "damaged passages that a new span touches. Drop: mean fall of the score, in steps of the "
+        "scale. Top: share of texts that keep the best label. =: harmless change, which should "
+        "cause no alarm.",
         only="terminal",
     )
     for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
@@ -195,11 +207,20 @@ def _on_twins(twins: WrittenTwins) -> str:
     caught, in_order = (
         estimate_cell(share, _SHARE).text for share in (twins.caught, twins.in_order)
     )
+    catches = (
+        f" catches {caught} of the wrong texts at {twins.false_alarms:.0%} false alarms on the"
+        " right ones, and"
+    )
+    few = (
+        f" They are too few to say what it catches at {USUAL:.0%} false alarms, which takes"
+        f" {fewest_texts(USUAL)} pairs."
+    )
+    is_known = not math.isnan(twins.caught.value)
     return (
-        f"The judge catches {caught} of the wrong texts at {twins.false_alarms:.0%} false alarms"
-        f" on the right ones, and puts {in_order} of the pairs in the right order (ties half, 50%"
-        f" is chance). Written twins: {twins.pairs} pairs of a right text and a wrong one, both"
-        f" written by people, on {twins.sources} sources ({', '.join(twins.kinds)})."
+        f"The judge{catches if is_known else ''} puts {in_order} of the pairs in the right order (a"
+        f" tie counts half; 50% is chance). Written twins: {twins.pairs} pairs of a right text and"
+        f" a wrong one, both written by people, on {twins.sources} sources"
+        f" ({', '.join(twins.kinds)}).{'' if is_known else few}"
     )
 
 
@@ -212,24 +233,52 @@ def _answer(findings: Findings) -> str:
         for name in names.get(kind, ())
     ]
     if math.isnan(caught.value):
-        seen = names.get(Conclusion.DISCERNED, ())
-        answer = f"The judge sees {len(seen)} of {len(findings.findings)} kinds of change"
+        answer = _seen(findings)
     else:
         share = estimate_cell(caught, _SHARE).text
         answer = (
-            "On average over the kinds of damage and the aspects that they harm, the judge catches"
-            f" {share} of the damaged texts at 10 % false alarms"
+            f"The judge catches {share} of the damaged texts at 10 % false alarms, on average over"
+            " the kinds of damage and the aspects that they harm"
         )
     return f"{answer}; it misses {named(missed)}." if missed else f"{answer}."
+
+
+_UNDECIDED = frozenset({Conclusion.UNDECIDED, Conclusion.UNSCORED, Conclusion.NOT_DONE})
+
+
+def _seen(findings: Findings) -> str:
+    """Say how many kinds of damage the judge sees; of harmless changes, how many leave it steady.
+
+    Only those count that the texts suffice to decide.
+    """
+    damages = [finding for finding in findings.findings if targeted(finding)]
+    wanted = Conclusion.DISCERNED if damages else Conclusion.STEADY
+    words = [conclusion(finding) for finding in damages or findings.findings]
+    decided = [word for word in words if word not in _UNDECIDED]
+    if not decided:
+        is_few = Conclusion.UNDECIDED in words
+        return (
+            "The texts are too few to show what the judge sees"
+            if is_few
+            else "No changed text has a score, so it is unknown what the judge sees"
+        )
+    hits = sum(word is wanted for word in decided)
+    answer = (
+        f"The judge sees {hits} of {counted(len(decided), 'kind')} of damage"
+        if damages
+        else f"The judge is steady after {hits} of {counted(len(decided), 'kind')} of change"
+    )
+    left = len(words) - len(decided)
+    return f"{answer} ({left} more are undecided)" if left else answer
 
 
 def _decisions(findings: Findings) -> list[Block]:
     """Return the table of conditions and aspects, with what it comes to and how it is read."""
     counted_on = (
-        f"{alarms.aspect}: false alarms counted on {alarms.clean} clean and {alarms.harmless} "
-        f"harmlessly changed texts; below {figure(alarms.cutoff_5)} lie "
-        f"{figure(alarms.flagged_5, '.1%')}, below {figure(alarms.cutoff_10)} "
-        f"{figure(alarms.flagged_10, '.1%')}."
+        f"{alarms.aspect}: false alarms are counted on {alarms.clean} clean and {alarms.harmless} "
+        f"harmlessly changed texts; {figure(alarms.flagged_5, '.1%')} of them score below "
+        f"{figure(alarms.cutoff_5)}, and {figure(alarms.flagged_10, '.1%')} below "
+        f"{figure(alarms.cutoff_10)}."
         for alarms in findings.alarms
         if alarms.clean
     )
@@ -286,7 +335,7 @@ def _summary_entries(row: DecisionRow) -> Iterator[Entry]:
 
 
 def _hits(marking: Marking | None) -> Cell:
-    """Return the share of damaged places that are marked; none for a judge that marks nothing."""
+    """Return the share of damaged passages that are marked; none if the judge marks nothing."""
     if marking is None or not marking.claims_spans:
         return Cell(None)
     return _hit_rate(marking.localisation)
@@ -308,8 +357,7 @@ def _overall(findings: Findings) -> list[Block]:
     ]
     counted = len(findings.findings) - by_rule.missing
     note = (
-        f"Conditions with a D: {counted}. Conditions after which no score should fall are not "
-        "counted."
+        f"Conditions with a D: {counted}. Conditions after which no score should fall are excluded."
     )
     return [table(["", *numeric("D", "D, experts' weights")], rows, note=note)]
 
@@ -327,8 +375,9 @@ def _condition_entries(finding: Finding) -> Iterator[Entry]:
     spans = finding.localisation
     effects = "; ".join(f"{each.aspect} {_net_drop(each).text}" for each in targeted(finding))
     marks = any(marking.claims_spans for marking in finding.markings)
+    by = "people" if finding.family == WRITTEN else "rule"
     yield left("condition", finding.condition)
-    yield left("damaged by", finding.written_by or "rule")
+    yield left("damaged by", finding.written_by or by)
     yield left("level", finding.level)
     yield right("texts", finding.damaged)
     yield right("D", finding.discernment)
@@ -375,14 +424,14 @@ def _steadiness(findings: Findings) -> list[Block]:
                 for contrast in finding.contrasts
                 if contrast.equivalence and contrast.equivalence.used
             ),
-            title="Aspects that a condition should leave alone, as far as there are scores:",
+            title="Aspects that a condition should not affect (those with scores):",
         ),
         Paragraph(_STEADINESS),
     ]
 
 
 def _coverage(findings: Findings) -> Table:
-    """Tabulate, aspect by aspect, how many pairs have scores, and the least effect at worst."""
+    """Tabulate, aspect by aspect, how many pairs have scores, and the smallest possible effect."""
     return table_of(
         _coverage_entries([(finding, finding.contrasts[number]) for finding in findings.findings])
         for number in range(len(findings.control))
@@ -402,7 +451,7 @@ def _coverage_entries(column: Sequence[tuple[Finding, Contrast]]) -> Iterator[En
     yield left("aspect", column[0][1].aspect)
     yield right("pairs", wanted)
     yield right("with both scores", Cell(there, note=covered))
-    yield right("least effect, if the others had risen", least, _SIGNED)
+    yield right("smallest effect if all missing scores had risen", least, _SIGNED)
 
 
 def _skipped(findings: Findings) -> Table:

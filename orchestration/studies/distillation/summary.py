@@ -119,7 +119,7 @@ class Inventory:
         counts = self.tasks.values()
         free, total = sum(task.error_free for task in counts), self.examples
         if free in {0, total}:
-            yield f"one class only: {'every' if free else 'no'} example is without errors"
+            yield f"one class only: {'every' if free else 'no'} example is error-free"
         elif len(self.numbers) == 1:
             yield f"every example has the score {next(iter(self.numbers))}"
         for split in SPLITS:

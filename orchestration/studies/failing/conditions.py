@@ -4,9 +4,10 @@ A condition is one comparison, or several joined by ``and``; a report fails if i
 them. Comparisons of spans are met by one span together. A quote that is not in the text counts
 only in a condition that names `located`: a judge made it up. What has no value meets none: a span
 without a severity none on its severity, a report without a score none but those on its outcome,
-its aspect and its spans.
+its aspect and its spans. Only ``decision!=`` is also met by a report without a decision.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -186,7 +187,7 @@ def _compared(part: str, whole: str) -> _Compared:
 
 def _value(written: Comparison) -> float | str:
     if written.name == "decision":
-        return _gravity(_decision(written)) or 0
+        return _gravity(_decision(written))
     if written.name not in _WORDS:
         return _number(written)
     if written.relation not in _EQUALITY:
@@ -219,8 +220,9 @@ def _number(written: Comparison) -> float:
     return number
 
 
-def _gravity(decision: Decision | None) -> int | None:
-    return None if decision is None else _GRAVITY.index(decision)
+def _gravity(decision: Decision | None) -> float:
+    """Return the rank of a decision; without one, NaN, which is only unequal to every rank."""
+    return math.nan if decision is None else _GRAVITY.index(decision)
 
 
 def _says(result: Result) -> str:

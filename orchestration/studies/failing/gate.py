@@ -56,7 +56,9 @@ def parse_mean_demand(text: str) -> MeanDemand:
     aspect, equals, score = text.rpartition("=")
     least = parse_number(score.strip())
     if least is None or (equals and not aspect.strip()):
-        raise ConfigError(f"a mean score is ASPECT=SCORE, or SCORE for every aspect, not {text!r}")
+        raise ConfigError(
+            f"invalid score {text!r}: write SCORE or ASPECT=SCORE, for example consistency=4"
+        )
     return MeanDemand(aspect=aspect.strip(), least=least)
 
 
@@ -74,14 +76,14 @@ def parse_share(text: str) -> float:
     digits = bare.removesuffix("%").rstrip()
     number = parse_number(digits)
     if number is None:
-        raise ConfigError(f"a share is 5% or 0.05, not {text!r}")
+        raise ConfigError(f"invalid share {text!r}: write a share such as 5% or 0.05")
     if bare.endswith("%"):
         # Rounded once, so that it is the very number that as many of all texts are.
         number = float(Fraction(digits) / _PERCENT)
-    elif number >= 1:
-        raise ConfigError(f"a share is 5% or 0.05: write {bare}% if {bare!r} is in percent")
+    elif 1 <= number < _PERCENT:
+        raise ConfigError(f"invalid share {bare!r}: write {bare}% or {number / _PERCENT:g}")
     if not 0 <= number <= 1:
-        raise ConfigError(f"a share is 0% to 100%, not {text!r}")
+        raise ConfigError(f"invalid share {text!r}: a share is between 0% and 100%")
     return number
 
 

@@ -7,15 +7,12 @@ from functools import partial
 from types import MappingProxyType
 
 from spanjury.judges.core import (
-    RUN_ENDING,
     Aspect,
     ChatModel,
     ConfigError,
     ErrorSpan,
-    EventLog,
     JudgeError,
     ModelError,
-    Outcome,
     PanelReport,
     PerturbationError,
     Report,
@@ -24,11 +21,13 @@ from spanjury.judges.core import (
     SeatReport,
     Segment,
     Verdict,
+    failing_as,
     reason_of,
     stamped,
 )
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.seats import PASSING, own_code_failed
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
@@ -61,8 +60,6 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.perturbation import generator_for
 
 Spans = tuple[ErrorSpan, ...]
-
-log = EventLog()
 
 _STEPPED = frozenset({"severity", "explanation", "both"})
 _UNFIT = "the model, asked twice, wrote no such explanation"
@@ -230,24 +227,20 @@ async def _rescored(case: Case, row: Change, *, spans: Sequence[ErrorSpan]) -> C
         errors_after=len(spans),
         severity_change=_severity_change(row, case.report.spans, spans),
     )
+    broken = own_code_failed("faithfulness.judge_broken", judge=case.name)
     try:
-        rescoring = await case.judge.rescore(case.segment, case.aspect, spans)
-        return replace(
-            row,
-            after=rescoring.report.score,
-            outcome=rescoring.report.outcome,
-            reason=rescoring.report.reason,
-            expected=rescoring.expected,
-            method=rescoring.method,
-        )
+        with failing_as(broken, passing=PASSING):
+            rescoring = await case.judge.rescore(case.segment, case.aspect, spans)
+            return replace(
+                row,
+                after=rescoring.report.score,
+                outcome=rescoring.report.outcome,
+                reason=rescoring.report.reason,
+                expected=rescoring.expected,
+                method=rescoring.method,
+            )
     except (JudgeError, ModelError) as error:
         return replace(row, outcome=error.outcome, reason=reason_of(error))
-    except RUN_ENDING:
-        raise  # by what concerns all judges and texts, as a reply that cannot be kept
-    except Exception as error:  # the border to judges that are not ours
-        log.exception("faithfulness.judge_broken", judge=case.name)
-        reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
-        return replace(row, outcome=Outcome.BACKEND_FAILED, reason=reason)
 
 
 def _severity_change(row: Change, before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> int:

@@ -11,9 +11,11 @@ import numpy as np
 from spanjury.judges.core import RescoringMethod
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.card import Measure, ratio_measure
-from spanjury.orchestration.studies.estimates import by_owner, grouped
+from spanjury.orchestration.studies.estimates import by_owner, grouped, numbered, ratios_of
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
+    MEASURES,
+    SMALLEST_MOVE,
     UNCHANGED,
     BoolArray,
     Change,
@@ -30,7 +32,7 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     rates,
     share,
 )
-from spanjury.stats.arrays import mean_of_defined
+from spanjury.stats.arrays import cluster_sums, mean_of_defined
 from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
@@ -50,7 +52,7 @@ _MEASURES: Mapping[str, str] = {
     "against": "share of scores with room to move the other way that did",
     "null_adjusted": f"share of scores that moved as the changed list says, {_NET}",
     "null_adjusted_against": f"share of scores that moved the other way, {_NET}",
-    "null_moved": "share of scores that are others although the list is the same",
+    "null_moved": "share of scores that move although the list is the same",
 }
 MEASURED = tuple(f"faithfulness.{name}" for name in _MEASURES)
 """Names of the measures of an exam."""
@@ -207,6 +209,7 @@ class Average:
     dataset: str
     condition: str
     aspects: int
+    """Aspects with a score to begin with."""
     as_printed: float
     """Share of changed scores over all reports, a lost score counted as a changed one."""
     with_errors: float
@@ -231,7 +234,7 @@ def averages(findings: Iterable[Finding]) -> tuple[Average, ...]:
             judge=judge,
             dataset=dataset,
             condition=condition,
-            aspects=len(aspects),
+            aspects=sum(each.overall.reports > 0 for each in aspects),
             as_printed=_mean(each.overall.changed_as_printed for each in aspects),
             with_errors=_mean(each.with_errors.changed for each in aspects),
             with_room=_mean(each.with_room.changed for each in aspects),
@@ -269,8 +272,8 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
     whose = named(score_arrays)
     if score_arrays.row(CONTROL) is None:
         yield (
-            f"{whose}: there is no null control, so it is unknown how often the score changes "
-            "without a cause, and no share of changed scores can be attributed to a condition."
+            f"{whose}: there is no null control. It is unknown how often the score changes without "
+            "a cause, so no share of changed scores can be attributed to a condition."
         )
     absent = sum(change.list_outcome is ListOutcome.ABSENT for change in score_arrays.changes)
     rows = len({(change.condition, change.text) for change in score_arrays.changes})
@@ -280,21 +283,21 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
     has_scores = bool(np.isfinite(score_arrays.before).any())
     if has_scores and all(change.errors is None for change in score_arrays.changes):
         yield (
-            f"{whose}: the record does not say how many errors a report lists; a report below "
-            "the best score is taken to list some."
+            f"{whose}: the record does not say how many errors a report lists; a report with less "
+            "than the best score is assumed to list some."
         )
     if score_arrays.recorded.any() and score_arrays.with_errors.any(axis=0).sum() < _FEW:
         count = int(score_arrays.with_errors.any(axis=0).sum())
-        yield f"{whose}: {count} reports list errors, which is few."
+        yield f"{whose}: only {count} reports list errors."
     if any(change.method is RescoringMethod.RESTATED for change in score_arrays.changes):
         yield (
-            f"{whose}: some lists were restated in a new turn, not continued from. A judge may "
-            "score a given list differently from one that it wrote itself."
+            f"{whose}: some lists were given in a new turn instead of continuing the judge's own "
+            "reply. A judge may score a given list differently from one that it wrote itself."
         )
     if _ignores_words(score_arrays):
         yield (
-            f"{whose}: the score is computed from places and severities, and no explanation that "
-            "was reworded alone moved it. Such conditions count as not followed."
+            f"{whose}: the score is computed from places and severities, so rewording only the "
+            "explanation never moved it. Such conditions count as not followed."
         )
 
 
@@ -314,7 +317,7 @@ def _on_finding(finding: Finding) -> Iterator[str]:
     is_restless = not math.isnan(overall.changed) and overall.changed >= _RESTLESS
     if finding.is_control and is_restless:
         yield (
-            f"{whose}: {overall.changed:.0%} of the scores change although the list did not. Read "
+            f"{whose}: {overall.changed:.0%} of the scores change although the list did not. Use "
             "the columns minus control."
         )
     if finding.failed:
@@ -340,7 +343,11 @@ def findings_json(findings: Findings) -> dict[str, object]:
     return {
         "exam": "faithfulness",
         "versions": versions(),
-        "settings": {"seed": findings.seed, "draws": findings.draws},
+        "settings": {
+            "seed": findings.seed,
+            "draws": findings.draws,
+            "smallest_move": SMALLEST_MOVE,
+        },
         "findings": [_finding_json(finding) for finding in findings.findings],
         "consistency": [
             {
@@ -423,3 +430,28 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
         ratio_measure(name, part, whole, says=says)
         for name, says, (part, whole) in zip(MEASURED, _MEASURES.values(), shares, strict=True)
     )
+
+
+_SIDES = [MEASURES.index("toward"), MEASURES.index("against")]
+
+
+def net_moves(findings: Findings) -> tuple[Estimate, Estimate]:
+    """Return the shares of scores that follow their list, and move against it, net of the control.
+
+    They are over all changed lists that can be compared with the null control, as the measures
+    ``null_adjusted``; sources are resampled with all their judges, aspects and conditions.
+    """
+    compared = [
+        np.stack([differences(arrays, row)[_SIDES] for row in range(len(arrays.conditions))])
+        for arrays in findings.score_arrays
+    ]
+    owner, _ = numbered(
+        [(arrays.dataset, source) for arrays in findings.score_arrays for source in arrays.sources]
+    )
+    moved, used = (
+        cluster_sums(np.concatenate([part.sum(axis=0) for part in parts], axis=-1), owner)
+        for parts in (map(np.nan_to_num, compared), [~np.isnan(each) for each in compared])
+    )
+    rng = np.random.default_rng(findings.seed)
+    toward, against = ratios_of(moved, used, rng=rng, draws=findings.draws)
+    return toward, against

@@ -34,6 +34,11 @@ CONTROL = "null-control"
 """The condition that changes nothing: the score is asked for again."""
 REPEAT = "null-repeat"
 """The same once more."""
+SMALLEST_MOVE = 0.1
+"""Smallest difference of two scores that counts as a move, in points of the scale: a reader of
+one decimal sees no smaller one. Integer labels, as in the paper, move by 1 or not at all."""
+_ROUNDING = 1e-9
+"""Differences of scores are off by this much through rounding."""
 _ADDING = frozenset({"addition", "critical"})
 """Families that change a list without errors too."""
 FloatArray = NDArray[np.float64]
@@ -235,8 +240,13 @@ class ScoreArrays:
             if condition.direction is not None:
                 scores = self.before[row]
                 is_down = condition.direction == downwards
-                room[row] = scores > self.low if is_down else scores < self.high
+                room[row] = moves(scores - self.low if is_down else self.high - scores) > 0
         return room
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Name of each text's source; that of the text itself where the record has none."""
+        return _source_names(self.changes, texts=self.texts)
 
     def row(self, name: str) -> int | None:
         """Return the row of the condition called `name`; None if there is none."""
@@ -269,14 +279,13 @@ def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
         recorded[at] = change.before is not None and change.list_outcome not in _UNKNOWN
         rescored[at] = change.is_rescored
     first = changes[0]
-    sources = {change.text: change.source for change in changes if change.source}
     return ScoreArrays(
         judge=first.judge,
         dataset=first.dataset,
         aspect=first.aspect,
         conditions=tuple(conditions.values()),
         texts=tuple(columns),
-        owner=numbered([sources.get(text, text) for text in columns])[0],
+        owner=numbered(_source_names(changes, texts=[*columns]))[0],
         before=before,
         after=after,
         errors=errors,
@@ -288,12 +297,29 @@ def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
     )
 
 
+def _source_names(changes: Iterable[Change], *, texts: Sequence[str]) -> tuple[str, ...]:
+    names = {change.text: change.source for change in changes if change.source}
+    return tuple(names.get(text, text) for text in texts)
+
+
 def _number(value: float | None) -> float:
     return np.nan if value is None else value
 
 
 PATTERNS = ("unmoved", "two steps only", "both", "inconsistent")
 """Effects of one step and of two steps of severity on a score."""
+
+
+def moves(shifts: FloatArray) -> FloatArray:
+    """Return the sign of each shift: 0 for less than `SMALLEST_MOVE`, NaN for NaN.
+
+    Examples
+    --------
+    >>> moves(np.array([-1.0, 0.05, 3.3 - 3.2])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    signs: FloatArray = np.where(np.abs(shifts) < SMALLEST_MOVE - _ROUNDING, 0.0, np.sign(shifts))
+    return signs
 
 
 def share(part: int, whole: int) -> float:
@@ -339,8 +365,8 @@ def rates(shifts: FloatArray, among: BoolArray, *, average: Estimate) -> Rates:
     return Rates(
         reports=int(among.sum()),
         lost=int(np.isnan(chosen).sum()),
-        fell=int((chosen < 0).sum()),
-        rose=int((chosen > 0).sum()),
+        fell=int((moves(chosen) < 0).sum()),
+        rose=int((moves(chosen) > 0).sum()),
         average=average,
     )
 
@@ -438,7 +464,8 @@ def _measures(score_arrays: ScoreArrays, source: int, *, of: int) -> FloatArray:
     """Return the measures of the scores of `source`, counted in the direction of `of`."""
     sign = 1.0 if score_arrays.conditions[of].direction == "rises" else -1.0
     shifts = np.where(score_arrays.rescored[source], sign * score_arrays.shifts[source], np.nan)
-    measures = np.stack([shifts != 0, shifts > 0, shifts < 0, shifts]).astype(np.float64)
+    signs = moves(shifts)
+    measures = np.stack([signs != 0, signs > 0, signs < 0, shifts]).astype(np.float64)
     return np.where(np.isnan(shifts), np.nan, measures)
 
 
@@ -482,7 +509,7 @@ def consistencies(score_arrays: ScoreArrays) -> Iterator[Consistency]:
         assert condition.direction is not None
         first, second = paired_shifts(score_arrays, single, double)
         both = ~np.isnan(first)
-        reverted = both & (first != 0) & (second == 0)
+        reverted = both & (moves(first) != 0) & (moves(second) == 0)
         broad = both & (patterns(first, second) == PATTERNS.index("inconsistent"))
         with_errors = score_arrays.with_errors[single]
         yield Consistency(
@@ -517,10 +544,11 @@ def paired_shifts(
 
 def patterns(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the index of each report's pattern in `PATTERNS`; NaN where there is no pair."""
+    single, double = moves(first), moves(second)
     indices = np.full(first.shape, float(PATTERNS.index("inconsistent")))
-    indices[(first == 0) & (second == 0)] = PATTERNS.index("unmoved")
-    indices[(first <= 0) & (second > 0)] = PATTERNS.index("two steps only")
-    indices[(first > 0) & (second > 0)] = PATTERNS.index("both")
+    indices[(single == 0) & (double == 0)] = PATTERNS.index("unmoved")
+    indices[(single <= 0) & (double > 0)] = PATTERNS.index("two steps only")
+    indices[(single > 0) & (double > 0)] = PATTERNS.index("both")
     indices[np.isnan(first + second)] = np.nan
     return indices
 

@@ -17,6 +17,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     left,
     numeric,
     prose,
@@ -33,15 +34,18 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     averages,
     cautions,
     measures_of,
+    net_moves,
     rescoring_methods,
     rescoring_outcomes,
 )
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     PATTERNS,
+    SMALLEST_MOVE,
     Consistency,
     FloatArray,
     Rates,
     ScoreArrays,
+    moves,
     paired_shifts,
     patterns,
     steps,
@@ -50,36 +54,38 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
 _FEWEST = 3
 """A point is the mean of so many changes at least."""
 _READING = prose(
-    "A report's error list was changed, and the judge was asked for the score of the changed "
-    "list. **Printed** is the share of changed scores over all reports, as the paper prints it: "
-    "reports whose list could not be changed count as unchanged, lost scores as changed. **With "
-    "errors** leaves out reports without errors; **with room** also leaves out reports whose list "
-    "stayed the same and those whose score was already at that end of the scale. *Toward* is the "
-    "share that moved as it should, among those with room. *Against* is the share that moved the "
-    "other way, among those with room to move that way: a score at the floor cannot fall, but it "
-    "can rise. Brackets are 95 % intervals over resampled sources."
+    "The error list of a report was changed, and the judge was asked to score the changed list. "
+    "**Printed** is the share of changed scores over all reports, as in the paper: reports whose "
+    "list could not be changed count as unchanged, lost scores as changed. **With errors** "
+    "excludes reports without errors; **with room** also excludes reports whose list stayed the "
+    "same and those whose score was already at that end of the scale. *Toward* is the share of "
+    "scores with room that moved as they should. *Against* is the share that moved the other way, "
+    "among those with room to move that way: a score at the bottom of the scale cannot fall, but "
+    f"it can rise. A score counts as changed if it moves by {SMALLEST_MOVE:g} points or more, and "
+    "has room if it can move so far. Brackets are 95 % intervals over resampled sources."
 )
 _SHORT_READING = (
-    "Shares of changed scores over all reports as the paper prints them, over those with "
-    "errors, and over those with room to move; of these toward what the list says; against "
-    "it, over those with room to move that way; mean change; changed, minus the null control."
+    "Printed: share of changed scores over all reports, as in the paper. Errors: the same for "
+    "reports with errors. Room: the same for scores that could still move. Toward: share of these "
+    "that moved with the list. Against: share that moved the other way, where they could. Change: "
+    "mean change. -null: share changed minus that of the null control. Only moves of "
+    f"{SMALLEST_MOVE:g} points or more count as changes."
 )
 _CONTROL = prose(
-    "The null control asks for the score of the unchanged list again. Changes in this control are "
-    "not an effect of any list; the columns *minus control* subtract it report by report, or the "
-    "mean of both if it was repeated. p is from McNemar's exact test (one-sided, not corrected "
-    "for the number of conditions). It uses only the first control, because the test compares "
-    "single draws and a mean of two is not one."
+    "The null control asks for the score of the unchanged list again, so no list causes the "
+    "changes in it. The columns *minus control* subtract it report by report, or the mean of both "
+    "if it was repeated. p is from McNemar's exact test (one-sided, not corrected for the number "
+    "of conditions). The test compares single draws, so it uses only the first control."
 )
 _STEPS = prose(
-    "*Reverted*: one step of severity changed the score and two steps did not. *Broad* is the "
-    "authors' count: every report except those whose score never moves, those where both steps "
-    "move it as they should, and those where only two steps do. Shares are over reports that list "
+    "*Reverted*: one step of severity changed the score and two steps did not. *Broad*: the "
+    "authors' count of all reports except those whose score never moves, those that both steps "
+    "move as they should, and those that only two steps move. Shares are over reports that list "
     "errors."
 )
 _NOT_RESCORED = (
-    "Reports whose score was not asked for. If the list cannot be changed, the score stands and "
-    "counts as unchanged; the others are in no share."
+    "Reports that were not scored again. If the list cannot be changed, the score counts as "
+    "unchanged; the other reports are excluded from all shares."
 )
 _WHOSE = ("judge", "dataset", "aspect")
 _CHANGE = "+.3f"
@@ -152,10 +158,11 @@ def by_severity(score_arrays: ScoreArrays) -> tuple[Curve, ...]:
 def by_deleted(score_arrays: ScoreArrays) -> tuple[Curve, ...]:
     """Return the share of changed scores by how many of 2, 3 or 4 errors went (Figure 3)."""
     return _curves(
-        (f"{change.errors} errors", change.errors - change.errors_after, float(change.shift != 0))
+        (f"{change.errors} errors", change.errors - change.errors_after, float(is_moved))
         for change in score_arrays.changes
         if change.family == "removal" and change.shift is not None
         if change.errors in {2, 3, 4} and change.errors_after is not None
+        for is_moved in [moves(np.array(change.shift)) != 0]
     )
 
 
@@ -243,8 +250,31 @@ def _answer(findings: Findings) -> str:
     toward, against = shares["faithfulness.toward"], shares["faithfulness.against"]
     if toward is None:
         return "No score had room to follow a changed list of errors."
-    answer = f"When the list of errors changes, {toward:.0%} of the scores follow it"
-    return f"{answer}." if against is None else f"{answer}, and {against:.0%} move against it."
+    unchanged = shares["faithfulness.null_moved"]
+    if unchanged:
+        return _net_answer(findings, unchanged=unchanged)
+    answer = (
+        f"When the list of errors changes, {toward:.0%} of the scores with room to move follow it"
+        f" by {SMALLEST_MOVE:g} points or more"
+    )
+    answer += "." if against is None else f", and {against:.0%} move against it."
+    if unchanged is not None:
+        return answer
+    return f"{answer} Without a null control, it is unknown how many move anyway."
+
+
+def _net_answer(findings: Findings, *, unchanged: float) -> str:
+    """Say how much more often scores follow a changed list than they move under the control."""
+    toward, against = net_moves(findings)
+    follow, oppose = (estimate_cell(share, "+.0%").text for share in (toward, against))
+    also = f", and {oppose} move against it" if against.low > 0 else ""
+    control = f"net of the null control ({unchanged:.1%} move although the list is unchanged)"
+    if toward.low > 0:
+        return f"If the list of errors changes, {follow} of the scores follow it{also}, {control}."
+    return (
+        "The scores are not shown to follow a changed list of errors:"
+        f" {follow} of them do{also}, {control}."
+    )
 
 
 def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:

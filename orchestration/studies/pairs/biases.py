@@ -167,14 +167,14 @@ def cautions(biases: Biases) -> Iterator[str]:
         yield "people's scores separate no pair, so agreement and length bias are unknown"
     elif whole.agreement.value <= _HALF:
         yield (
-            "the judge agrees with people no better than by chance: its leans say little, because "
-            "its preferences do"
+            "the judge agrees with people no better than by chance, so neither its preferences nor "
+            "its biases say much"
         )
     if not whole.longer.share.trials:
-        yield ("no pair has a longer text that people do not prefer, so the length bias is unknown")
+        yield "no pair has a longer text that people do not prefer, so the length bias is unknown"
     if not whole.own.share.trials:
         reason = (
-            f"no system is of the judge's family, {biases.family}"
+            f"no system belongs to the judge's family, {biases.family}"
             if biases.family
             else "the family of the judge is not known"
         )
@@ -276,29 +276,31 @@ def _lean(judged: Sequence[Judged], side: Side) -> Lean:
 
 
 _SHARE, _SIGNED = ".2f", "+.2f"
-_NET = "That share minus people's; 0 without bias."
+_NET = "The share above minus people's; 0 without bias."
 _SAYS = {
     "preference.answered": ANSWERED,
     "preference.agreement": (
-        "Share of the pairs that people separate with the same preference, ties half."
+        "Share of the pairs that people separate with the same preference; a tie counts half."
     ),
     "preference.consistent": CONSISTENT,
     "preference.first": FIRST,
     "preference.longer": (
-        "Share of wins of the longer text where people do not prefer it, ties half."
+        "Share of wins of the longer text where people do not prefer it; a tie counts half."
     ),
     "preference.longer_net": _NET,
-    "preference.own": "Share of wins of systems of the judge's family over others, ties half.",
+    "preference.own": (
+        "Share of wins of systems of the judge's family over others; a tie counts half."
+    ),
     "preference.own_net": _NET,
 }
 MEASURES = tuple(_SAYS)
 _READING = (
-    "Agreement: pairs that people's scores separate in which the judge prefers the same text, ties "
-    "half. The longer text is at least {} longer, in words; it is counted where people prefer the "
-    "shorter text or neither, and beside that where they prefer the longer one, which a judge "
-    "should, too. Own family: systems of the family of the judge's model against others. Net: the "
-    "judge's share minus people's on the same pairs; 0 without bias. Intervals of 95 % are over "
-    "sources."
+    "Agreement: share of the pairs that people's scores separate in which the judge prefers the "
+    "same text; a tie counts half. Length: a text is longer if it has at least {} more words. The "
+    "first columns cover pairs in which people prefer the shorter text or neither. The last column "
+    "covers pairs in which people prefer the longer text; an unbiased judge prefers it too. Own "
+    "family: systems based on the same model family as the judge, against others. Net: the judge's "
+    "share minus people's on the same pairs; 0 without bias. Intervals of 95 % are over sources."
 )
 
 
@@ -307,7 +309,7 @@ def biases_report(biases: Biases, *, judge: Examinee, data: str) -> Report:
     rows = [("all aspects", biases.whole), *((each.aspect, each) for each in biases.aspects)]
     sees_order = biases.whole.order.shown_twice > 0
     order = order_table(((name, each.order) for name, each in rows), heading="aspect")
-    no_order = "No order of the texts can sway this judge."
+    no_order = "The order of the texts cannot influence this judge."
     return Report(
         title="Preferences",
         answer=_answer(biases.whole),
@@ -380,7 +382,7 @@ def _agreement(rows: Rows) -> Table:
 
 
 def _lengths(rows: Rows) -> Table:
-    should = "longer wins where it should"
+    should = "longer wins if people prefer it"
     return table_of(
         (
             *_leaning("longer wins", name, each.longer),

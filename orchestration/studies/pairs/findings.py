@@ -9,12 +9,15 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Paragraph,
+    Prose,
     Report,
     Section,
     Table,
     code,
+    emphasis,
+    joined,
     left,
-    named,
+    named_in_code,
     prose,
     right,
     spread,
@@ -159,14 +162,15 @@ FIRST = "Share of preferences for the text shown first; 0.5 without position bia
 _SAYS = {"pairs.answered": ANSWERED, "pairs.consistent": CONSISTENT, "pairs.first": FIRST}
 MEASURES = tuple(_SAYS)
 _READING = (
-    "Each pair is shown in both orders. A preference that turns with the order counts as a tie. "
-    "Share: A's wins, ties half. Same in both orders: pairs whose preference does not turn. First "
-    "preferred: reports with a winner that prefer the text shown first; 0.5 without position bias, "
-    "because each text is shown first once. Intervals of 95 % are over sources."
+    "Each pair is shown in both orders. If the preference changes with the order, the comparison "
+    "counts as a tie. Share of A: A's wins; a tie counts half. Same in both orders: share of pairs "
+    "whose preference does not change. First preferred: share of the reports with a winner that "
+    "prefer the text shown first; 0.5 without position bias, because each text is shown first "
+    "once. Intervals of 95 % are over sources."
 )
 _ORDER_FREE = (
-    "No order of the texts can sway this judge, so it was asked about each pair once. Share: A's "
-    "wins, ties half."
+    "The order of the texts cannot influence this judge, so it was asked about each pair once. "
+    "Share of A: A's wins; a tie counts half."
 )
 
 
@@ -175,7 +179,7 @@ def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
     sees_order = findings.order.shown_twice > 0
     return Report(
         title="Pairs",
-        answer=" ".join(map(_answer, findings.aspects)),
+        answer=joined(map(_answer, findings.aspects)),
         facts=[
             prose("texts: {}", code(data)),
             *(prose("{}: {}", name, code(each)) for name, each in judge.seats.items()),
@@ -187,7 +191,7 @@ def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
     )
 
 
-def _answer(aspect: AspectComparisons) -> str:
+def _answer(aspect: AspectComparisons) -> Prose:
     """Say which system of two is preferred, or which of several win most."""
     points: dict[str, list[float]] = {}
     for pair in aspect.pairs:
@@ -195,14 +199,18 @@ def _answer(aspect: AspectComparisons) -> str:
             points.setdefault(pair.system_a, []).append(pair.share)
             points.setdefault(pair.system_b, []).append(1 - pair.share)
     if not points:
-        return f"On {aspect.aspect} no comparison has a preference."
+        return prose("On {}, no comparison has a preference.", emphasis(aspect.aspect))
     shares = {system: round(sum(each) / len(each), _DIGITS) for system, each in points.items()}
     most = max(shares.values())
     best = [system for system, share in shares.items() if share == most]
     if len(best) == len(shares):
-        return f"On {aspect.aspect} the judge prefers none of the systems."
-    wins = f"wins {most:.0%}" if len(best) == 1 else f"win {most:.0%} each"
-    return f"On {aspect.aspect} the judge prefers {named(best)}, which {wins} (ties half)."
+        return prose("On {}, the judge prefers none of the systems.", emphasis(aspect.aspect))
+    return prose(
+        "On {}, the judge prefers {}, which {} of the comparisons (a tie counts half).",
+        emphasis(aspect.aspect),
+        named_in_code(best),
+        f"wins {most:.0%}" if len(best) == 1 else f"win {most:.0%} each",
+    )
 
 
 def order_table(rows: Iterator[tuple[str, OrderFindings]], *, heading: str) -> Table:

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, maximum_flow
 from scipy.special import stdtrit
 
 from spanjury.judges.core import unstamped
@@ -16,10 +16,13 @@ from spanjury.orchestration.report import (
     Bullets,
     Cell,
     Paragraph,
+    Prose,
     Report,
     Section,
     code,
+    emphasis,
     estimate_cell,
+    joined,
     left,
     prose,
     right,
@@ -31,19 +34,26 @@ from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted, numbered
 from spanjury.orchestration.studies.pairs.comparing import POINTS, ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
-from spanjury.orchestration.studies.ranking.score_table import CONFIDENCE, Rank, p_of, ranks
+from spanjury.orchestration.studies.ranking.score_table import CONFIDENCE, Rank, least_p, ranks
 from spanjury.orchestration.studies.ranking.tables import p_cell
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect
+from spanjury.stats.paired_comparisons import (
+    bradley_terry,
+    bradley_terry_effect,
+    bradley_terry_scores,
+)
+from spanjury.stats.powered_estimates import student_p
 from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.resampling import Estimate, bootstrap, estimates, jackknife
 
 _SEED = 1
 _SHOWN = {"A": 1, "B": -1, None: 0}
 _FEW_SOURCES = 10
+_MOST_FLIPPED = 12
+"""Sources of which all signs are flipped: 4,096 ways."""
 _MOST_LEFT_OUT = 1000
 """With more sources, groups of them are left out together."""
-_DIGITS = 9
+_DIGITS = 7
 """Decimals of differences, of which smaller ones are due to rounding."""
 _TURNED = 0.5
 """Below this share of consistent pairs, order decides more pairs than the texts do."""
@@ -127,7 +137,7 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     drawn = bootstrap(effect, items=sources, rng=np.random.default_rng(_SEED), draws=draws)
     figures = estimates(drawn)
     count = len(table.systems)
-    order = sorted(range(count), key=lambda number: -fit.strengths[number])
+    order = sorted(range(count), key=lambda number: -round(float(fit.strengths[number]), _DIGITS))
     pairs = _pairs(table, order=order)
     apart = ((pair.first, pair.second, pair.difference.value) for pair in pairs if pair.differs)
     by_rank = ranks(table.systems, apart, order=order)
@@ -177,10 +187,30 @@ class _Table:
             if system in (first, second)
         )
 
-    def sources_of(self, *pair: int) -> int:
-        """Return the number of sources over which two systems met, or met others."""
-        met = zip(self.items, self.sources, strict=True)
-        return len({source for items, source in met if not {*items}.isdisjoint(pair)})
+    def sources_of(self, pair: tuple[int, int]) -> int:
+        """Return the number of sources that link two systems, directly or by way of others.
+
+        It is at most the number over which either of the two met anyone.
+        """
+        met = {(*sorted(at), source) for at, source in zip(self.items, self.sources, strict=True)}
+        ends = np.array([link for *at, _ in met for link in (at, at[::-1])], dtype=np.intp).T
+        ones, size = np.ones(ends.shape[1], dtype=np.int32), len(self.systems)
+        links = coo_array((ones, (*ends,)), shape=(size, size)).tocsr()
+        of_each = [len({source for *at, source in met if system in at}) for system in pair]
+        return min(int(maximum_flow(links, *pair).flow_value), *of_each)
+
+    def p_of_lead(self, pair: tuple[int, int], *, sources: int) -> float:
+        """Return the two-sided p that two systems are equally strong; NaN if nothing links them."""
+        if not sources:
+            return math.nan
+        scores = bradley_terry_scores(
+            self.items,
+            self.points,
+            pair=pair,
+            shown_first=self.shown_first,
+            clusters=self.sources,
+        )
+        return _p_of_scores(scores.round(_DIGITS), sources=sources)
 
     def groups(self) -> Iterator[list[str]]:
         """Yield the systems that met each other, directly or by way of others."""
@@ -205,9 +235,10 @@ def _widened(share: Estimate, won: Proportion) -> Estimate:
 
 
 def _pairs(table: _Table, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
-    """Compare all pairs by Student's test, with errors that come from leaving out each source.
+    """Compare all pairs; intervals are Student's, with errors from leaving out each source.
 
-    With few sources the bootstrap separates equal systems too often.
+    With few sources the bootstrap separates equal systems too often. An error is too small where a
+    system nearly always won or lost, so an interval is never narrower than the test allows.
     """
     chosen = [*combinations(order, 2)]
     first, second = np.array(chosen).T
@@ -222,10 +253,15 @@ def _pairs(table: _Table, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
 
     left_out = jackknife(difference, items=int(groups.max()) + 1)
     values, errors = (part.round(_DIGITS).tolist() for part in left_out)
-    sources = [table.sources_of(*pair) for pair in chosen]
-    figures = [*zip(values, errors, sources, strict=True)]
-    pvalues = [p_of(value, error, inputs=inputs) for value, error, inputs in figures]
-    differences = [_student(value, error, inputs) for value, error, inputs in figures]
+    sources = [table.sources_of(pair) for pair in chosen]
+    pvalues = [
+        table.p_of_lead(pair, sources=linking)
+        for pair, linking in zip(chosen, sources, strict=True)
+    ]
+    figures = zip(values, errors, pvalues, sources, strict=True)
+    differences = [
+        _student(value, error, p=p, sources=linking) for value, error, p, linking in figures
+    ]
     return tuple(
         RankedPair(
             first=table.systems[one_end],
@@ -239,9 +275,38 @@ def _pairs(table: _Table, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
     )
 
 
-def _student(value: float, error: float, sources: int) -> Estimate:
+def _p_of_scores(scores: FloatArray, *, sources: int) -> float:
+    """Return the two-sided p that contributions of sources to a lead have the mean 0.
+
+    Signs of few contributions are flipped in all ways [1]_; of more, Student's test is close to it.
+
+    References
+    ----------
+    .. [1] Hemerik, Goeman, Finos (2020), JRSS B 82(3):841-864, doi:10.1111/rssb.12369
+    """
+    telling = scores[scores != 0]
+    count, total = len(telling), abs(float(telling.sum()))
+    least = least_p(min(sources, count))
+    if count <= _MOST_FLIPPED:
+        flipped = np.abs(np.array([*product((-1, 1), repeat=count)]) @ telling)
+        return max(least, float(np.mean(flipped >= total - 10.0**-_DIGITS)))
+    error = math.sqrt(count) * float(telling.std(ddof=1))
+    return max(least, student_p(total, error, freedom=sources - 1))
+
+
+def _student(value: float, error: float, *, p: float, sources: int) -> Estimate:
+    """Return a difference with an interval that holds 0 if the test does not exclude it.
+
+    NaN where nothing links the two; without an interval if all sources say the same.
+    """
+    if not sources:
+        return Estimate()
     freedom = sources - 1
-    reach = error * float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) if freedom else math.nan
+    if not freedom or not error:
+        return Estimate(value)
+    reach = error * float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    if p > LEVEL:
+        reach = max(reach, abs(value))
     return Estimate(value, value - reach, value + reach)
 
 
@@ -250,12 +315,12 @@ def _cautions(
 ) -> Iterator[str]:
     failed = sum(row.preference is None for row in rows)
     if failed:
-        yield f"{failed} of {len(rows)} comparisons have no preference and are in no figure"
+        yield f"{failed} of {len(rows)} comparisons have no preference and are excluded"
     judges = {unstamped(row.judge) for row in rows}
     if len(judges) > 1:
         yield (
             f"{len(judges)} different pair judges compared these texts, so systems may differ "
-            "because of their judges"
+            "only because their judges differ"
         )
     groups = [*table.groups()]
     if len(groups) > 1:
@@ -270,7 +335,7 @@ def _cautions(
     if extreme := [name for name, share in pairs if share.value in {0, 1}]:
         yield (
             f"{', '.join(extreme)}: won or lost every comparison, so the intervals of strengths "
-            "are too narrow; look at the expected share"
+            "are too narrow; use the expected share instead"
         )
     consistent = order_findings(rows).consistent
     if consistent.trials and consistent.value < _TURNED:
@@ -282,19 +347,22 @@ def _cautions(
 
 _SHARE, _LOG_ODDS = ".2f", "+.2f"
 _SYSTEMS = (
-    "Win share: wins, ties half, whomever a system met. Expected share: its wins against every "
-    "other system equally often, without the effect of position, with 95 % intervals over sources. "
-    "Systems that share a letter are not separated."
+    "Win share: share of comparisons won, against any opponent; a tie counts half. Expected share: "
+    "share that it would win if it met every other system equally often, with the position effect "
+    "removed; 95 % intervals are over sources. Systems that share a letter are not separated."
 )
 _METHOD = (
     "Strengths are those of the model of Bradley and Terry (1952), with ties (Davidson 1970) and "
     "an effect of position (Davidson and Beaver 1977): log-odds against a system of average "
     "strength. "
-    "Each system is taken to have won and lost half a comparison with an average one besides, so "
-    "that strengths stay finite. Intervals of systems come from samples of sources. Pairs are "
-    "compared by Student's test, with errors from leaving out each source in turn; p-values hold "
-    "for all pairs of an aspect together (Holm). A pair judge that favours a system "
-    "separates it, too: what people think of the systems is another question."
+    "Half a win and half a loss are added for each system on average, spread over the pairs in "
+    "proportion to their comparisons, so that strengths stay finite and few comparisons pull a "
+    "system no nearer to the others. Intervals of systems come from resampled sources, and those "
+    "of differences from leaving out each source in turn. The test of a pair fits equal strengths "
+    "and asks if the sources depart from them in one direction (flipped signs up to "
+    f"{_MOST_FLIPPED} sources, else Student's test), with as many sources as link the two; "
+    "p-values are adjusted for all pairs of an aspect (Holm). A pair judge that favours a system "
+    "separates it as well, so people may rank the systems differently."
 )
 
 
@@ -302,7 +370,7 @@ def pair_rankings_report(rankings: PairRankings) -> Report:
     """Return the report of rankings by comparisons."""
     return Report(
         title="Systems ranked by pairs",
-        answer=" ".join(map(_answer, rankings.aspects)),
+        answer=joined(map(_answer, rankings.aspects)),
         facts=[prose("comparisons: {}", code(name)) for name in rankings.results],
         sections=[
             *(Section(ranking.aspect, [*_blocks(ranking)]) for ranking in rankings.aspects),
@@ -311,11 +379,22 @@ def pair_rankings_report(rankings: PairRankings) -> Report:
     )
 
 
-def _answer(ranking: PairRanking) -> str:
-    best = ranking.systems[0]
-    return (
-        f"On {ranking.aspect} {best.system} is the strongest of {len(ranking.systems)} systems;"
-        f" the judge separates {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems."
+def _answer(ranking: PairRanking) -> Prose:
+    """Name the strongest system if it is shown to be stronger than all others."""
+    aspect, best = emphasis(ranking.aspect), ranking.systems[0]
+    if not ranking.separated:
+        return prose("On {}, no system is shown to be stronger than another.", aspect)
+    separated = f"{ranking.separated:,} of {len(ranking.pairs):,}"
+    if best.rank.worst == 1:
+        return prose(
+            "On {}, {} is shown to be the strongest of {} systems; the judge separates {} pairs of "
+            "systems.",
+            *(aspect, code(best.system), len(ranking.systems), separated),
+        )
+    return prose(
+        "On {}, no system is shown to be the strongest of {}; the judge separates {} pairs of "
+        "systems.",
+        *(aspect, len(ranking.systems), separated),
     )
 
 
@@ -379,6 +458,6 @@ def _summary(ranking: PairRanking) -> str:
     position = estimate_cell(ranking.position, _LOG_ODDS)
     return (
         f"{count} {ranking.order.consistent.value:.0%} of the pairs have the same preference in "
-        f"both orders. The text shown first gains {position.text} in log-odds, which the expected "
-        "shares leave out."
+        f"both orders. The text shown first gains {position.text} in log-odds; the expected shares "
+        "exclude this effect."
     )

@@ -34,6 +34,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.studies.panel_study.seats import (
+    LEVEL_WORDS,
     VALUE,
     Agreement,
     IntArray,
@@ -50,6 +51,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
 )
 from spanjury.stats import decreasing_fit
 from spanjury.stats.arrays import FloatArray
+from spanjury.stats.correlations.grouping import Level
 from spanjury.stats.resampling import Estimate
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -291,6 +293,8 @@ class Part:
 
     name: str
     texts: int
+    level: Level
+    """Over what the correlation is taken."""
     whole: Estimate
     paid: Estimate
     """Agreement of the mean of the seats behind the first stage alone."""
@@ -390,10 +394,10 @@ def cascade_findings(
 
 def _notes(texts: StagedTexts, seats: PanelSeats, *, unit: str) -> Iterator[str]:
     if seats.texts < _FEW_TEXTS:
-        yield f"{seats.texts} texts are few: another sample may fit another cascade"
+        yield f"{seats.texts} texts are few: another sample may lead to a different cascade"
     first = float(texts.costs[0] / texts.costs.sum())
     if first > SHARES[0]:
-        yield f"the first stage takes {first:.0%} of the {unit} by itself: no cascade takes less"
+        yield f"the first stage alone uses {first:.0%} of the {unit}, so no cascade uses less"
 
 
 def _share(agreement: float, of: Estimate) -> float:
@@ -421,7 +425,8 @@ def _parts(texts: StagedTexts, seats: PanelSeats, settings: Settings) -> Iterato
         own = replace(seats.of_texts(here), groups=one_group, group_names=("",))
         agreement = Agreement(own, settings)
         whole, paid = agreement.estimates(whole_and_paid[:, here])
-        yield _Measured(Part(name=name, texts=here.size, whole=whole, paid=paid), here, agreement)
+        part = Part(name=name, texts=here.size, level=agreement.level, whole=whole, paid=paid)
+        yield _Measured(part, here, agreement)
 
 
 def _kept(on: _Measured, texts: StagedTexts, ended: CascadeOutcome) -> Kept:
@@ -464,7 +469,7 @@ def cascade_report(findings: CascadeFindings) -> Report:
     order = " > ".join(" + ".join(stage) for stage in findings.stages)
     in_dollars = findings.unit == "dollars"
     prices = price_lines(findings.prices, unit=findings.unit) if in_dollars else ()
-    scores = findings.people or "none: only the distance from the whole panel's score is measured"
+    scores = findings.people or "none; only the distance from the whole panel's score is measured"
     return Report(
         title=f"Cascades of a panel: {findings.aspect}",
         answer=_answer(findings),
@@ -476,7 +481,7 @@ def cascade_report(findings: CascadeFindings) -> Report:
             f"cost in {findings.unit}; seed {findings.settings.seed}",
         ),
         sections=(
-            Section("Cost and nearness", [_costs(findings), *prices]),
+            Section("Cost and distance", [_costs(findings), *prices]),
             *(
                 Section(_heading(findings, number), list(_agreement(findings, number)))
                 for number in range(len(findings.parts))
@@ -494,13 +499,13 @@ def _answer(findings: CascadeFindings) -> str:
         f"cascade uses {chosen.cost:.0%} of them on texts of other sources"
     )
     if not chosen.kept or math.isnan(chosen.kept[0].agreement):
-        apart = f"{figure(chosen.apart, VALUE)} of the scale from that of all seats"
-        return f"{takes}, and its score is {apart} on average."
+        apart = f"{figure(chosen.apart, VALUE)} of the scale"
+        return f"{takes}, and its score differs from that of all seats by {apart} on average."
     kept, whole = chosen.kept[0], findings.parts[0].whole
     gain = estimate_cell(kept.gain, _GAIN).text
     return (
-        f"{takes}, and agrees with people by {figure(kept.agreement, VALUE)}; all seats agree by"
-        f" {figure(whole.value, VALUE)} (difference {gain})."
+        f"{takes}, and its agreement with people is {figure(kept.agreement, VALUE)} (all seats:"
+        f" {figure(whole.value, VALUE)}, difference {gain})."
     )
 
 
@@ -516,9 +521,9 @@ def _texts(findings: CascadeFindings, number: int) -> str:
 
 
 _METHOD = (
-    "The cascades of each line are evaluated on sources that they were not fitted to. The fit "
-    "does not see people's scores: it stays close to the score of all seats. The share of the "
-    "cost is a target on the texts of the fit, so the share used on other texts may differ."
+    "The cascade of each row is evaluated on sources that it was not fitted to. The fit does not "
+    "use people's scores: it approximates the score of all seats. The share of the cost is a "
+    "target on the texts of the fit, so the share used on other texts may differ."
 )
 
 
@@ -528,7 +533,7 @@ def _costs(findings: CascadeFindings) -> Table:
     return table_of(
         (
             line(
-                right("aimed at", point.share, _SHARE),
+                right("target", point.share, _SHARE),
                 right("cost", point.cost, _SHARE),
                 *(
                     right(name, asked, _SHARE, wrap=True)
@@ -539,10 +544,9 @@ def _costs(findings: CascadeFindings) -> Table:
             )
             for point in findings.points
         ),
-        note=f"Cost: share of the {findings.unit} of all seats; below the names, the share of "
-        "the texts on which they were asked; apart: mean distance from the whole panel's "
-        "score, as a share of the scale. The highlighted line has the share asked for "
-        "(--share).",
+        note=f"Cost: share of the {findings.unit} of all seats. Columns of seats: share of the "
+        "texts on which they were asked. Apart: mean distance from the whole panel's score, as a "
+        "share of the scale. The highlighted row has the requested share (--share).",
     )
 
 
@@ -550,10 +554,10 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
     part = findings.parts[number]
     yield table_of(
         (_line(point, kept, findings) for point, kept in _lines(findings, number)),
-        note=f"{part.texts} texts, {findings.settings.method}. Against all seats: the difference, "
-        "with a 95 % interval over other inputs; of all seats': share of their agreement. All seats"
-        f" {estimate_cell(part.whole).text}, those behind the first stage"
-        f" {estimate_cell(part.paid).text}.",
+        note=f"{part.texts} texts, {findings.settings.method} {LEVEL_WORDS[part.level]}. Against "
+        "all seats: the difference, with a 95 % interval over inputs. Of all seats': share of "
+        f"their agreement. Agreement of all seats: {estimate_cell(part.whole).text}; of those "
+        f"behind the first stage: {estimate_cell(part.paid).text}.",
     )
     if number:  # the first stands beside the answer
         yield _plot(findings, number)
@@ -568,7 +572,7 @@ def _plot(findings: CascadeFindings, number: int) -> Plot:
                 PlotPoint(
                     x=100 * kept.cost,
                     y=kept.agreement,
-                    name=f"aimed at {point.share:.0%}: {figure(kept.agreement, VALUE)}",
+                    name=f"target {point.share:.0%}: {figure(kept.agreement, VALUE)}",
                     kind="line",
                     mark=f"{point.share:.0%}",
                 )
@@ -578,7 +582,7 @@ def _plot(findings: CascadeFindings, number: int) -> Plot:
         x=f"% of the {findings.unit} of all seats",
         y="agreement with people",
         alt=f"Agreement with people on {_texts(findings, number)} by the share of the"
-        f" {findings.unit} that was taken; the marks are the shares that were aimed at",
+        f" {findings.unit} used; the labels are the target shares",
     )
 
 
@@ -588,7 +592,7 @@ def _lines(findings: CascadeFindings, number: int) -> list[tuple[CascadePoint, K
 
 def _line(point: CascadePoint, kept: Kept, findings: CascadeFindings) -> Line:
     return line(
-        right("aimed at", point.share, _SHARE),
+        right("target", point.share, _SHARE),
         right("cost", kept.cost, _SHARE),
         right("agreement", kept.agreement, VALUE),
         right("against all seats", estimate_cell(kept.gain, _GAIN)),

@@ -31,6 +31,7 @@ from spanjury.orchestration.studies.panel_study.subsets import (
 )
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.grouping import Level
+from spanjury.stats.correlations.resampled_correlations import Over
 from spanjury.stats.ranks import midranks
 from spanjury.stats.raters.graded import ordinal_scores
 from spanjury.stats.raters.latent import dawid_skene
@@ -329,6 +330,8 @@ class AspectStudy:
     groups: tuple[str, ...]
     """Within which agreement is taken, where there are several."""
     level: Level
+    resampled: Over
+    """Units that intervals resample."""
     subsets: SubsetFindings
     redundancy: RedundancyFindings
     families: Mapping[str, str]
@@ -383,8 +386,8 @@ def study_aspect(
     compared = subset_findings(agreement)
     if np.isnan(compared.whole.value):
         raise DataError(
-            f"the agreement with people on {seats.aspect} is not defined at the level"
-            f" {agreement.level}: too few texts, or all scores are alike"
+            f"the agreement with people on {seats.aspect} is undefined at the level"
+            f" {agreement.level}: there are too few texts, or all scores are equal"
         )
     priced = frontier(
         agreement, compared.subsets, unit=spending.unit, budget=spending.budget, texts=judged
@@ -399,6 +402,7 @@ def study_aspect(
         sources=int(seats.sources.max()) + 1,
         groups=seats.group_names if len(seats.group_names) > 1 else (),
         level=agreement.level,
+        resampled=agreement.resampled,
         subsets=compared,
         redundancy=redundancy_findings(agreement, families),
         families={name: family for name, family in of_seats.items() if family},
@@ -432,12 +436,12 @@ def _notes(seats: PanelSeats) -> Iterator[str]:
     if seats.texts < _FEW_TEXTS:
         yield (
             f"{seats.texts} texts are few: the intervals show how uncertain the figures are, and "
-            "the choice of the best subset is the least certain"
+            "the choice of the best subset is even less certain"
         )
     for name, line in zip(seats.names, seats.scores, strict=True):
         scored = int((~np.isnan(line)).sum())
         if scored < _NEARLY_ALL * seats.texts:
-            yield f"{name} scored {scored} of {seats.texts} texts; its figures are about these"
+            yield f"{name} scored only {scored} of {seats.texts} texts; its figures cover these"
 
 
 def _about_families(seats: PanelSeats, families: Families) -> Iterator[str]:
@@ -448,7 +452,7 @@ def _about_families(seats: PanelSeats, families: Families) -> Iterator[str]:
             system_name for system_name in seats.system_names if families.of(system_name) == family
         ]
         if len(own) > 1:
-            yield f"{', '.join(own)} are of one family, {family}: they tend to vote like one"
+            yield f"{', '.join(own)} are of one family, {family}, so they tend to agree"
         if systems:
             yield f"{', '.join(own)} judge systems of their own family: {', '.join(systems)}"
 

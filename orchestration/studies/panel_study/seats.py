@@ -12,13 +12,17 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import TokenPrice
 from spanjury.orchestration.report import Block, Cell, Paragraph, between, figure
-from spanjury.orchestration.studies.agreement.scorers import Grid
+from spanjury.orchestration.studies.agreement.scorers import (
+    Grid,
+    has_several_systems,
+    resampled_units,
+)
 from spanjury.orchestration.studies.estimates import numbered
 from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations
-from spanjury.stats.correlations.resampled_correlations import resampled_correlations
+from spanjury.stats.correlations.resampled_correlations import Over, resampled_correlations
 from spanjury.stats.correlations.weighted_correlation import WeighedMethod, weighted_correlation
 from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
 
@@ -134,11 +138,11 @@ def price_lines(prices: SeatPrices, *, unit: str) -> Iterator[Block]:
     """
     if prices.of_seats:
         words = "; ".join(f"{seat} {_words(of_seat)}" for seat, of_seat in prices.of_seats.items())
-        yield Paragraph(f"Prices in dollars, for a million tokens read / written: {words}.")
+        yield Paragraph(f"Prices in dollars per million tokens read / written: {words}.")
     if prices.lacking and (prices.of_seats or unit == "dollars"):
         left_out = " A panel with such a seat has no cost here." if unit == "dollars" else ""
         yield Paragraph(
-            f"No price is known of {', '.join(prices.lacking)}: name it by --price"
+            f"No price is known for {', '.join(prices.lacking)}: set it with --price"
             f" SEAT=PROMPT/COMPLETION, or as the price of a model in a --panel file.{left_out}",
             tone="caution",
         )
@@ -155,8 +159,6 @@ def _words(price: SeatPrice) -> str:
 
 IntArray = NDArray[np.intp]
 
-_SEVERAL = 5
-"""The fewest systems of an input that are ranked within it and resampled."""
 _NO_MODELS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -225,8 +227,7 @@ class PanelSeats:
     @property
     def has_several_systems(self) -> bool:
         """True if inputs have outputs of enough systems to compare them within each input."""
-        counts = np.bincount(self.sources, minlength=1)
-        return min(len(self.system_names), float(np.median(counts))) >= _SEVERAL
+        return has_several_systems(self.sources, systems=len(self.system_names))
 
     def mean_of(self, members: Sequence[int]) -> FloatArray:
         """Return the mean score of some seats, shape ``(texts,)``, of those that gave one."""
@@ -323,6 +324,14 @@ class Settings:
     seed: int = 1
 
 
+LEVEL_WORDS: Mapping[Level, str] = {
+    "by-input": "within each input over its outputs",
+    "pooled": "over all texts",
+    "system": "of systems' means",
+}
+"""Over what a correlation is taken, in words."""
+
+
 class Agreement:
     """The agreement of scores with people's, within groups and averaged over them."""
 
@@ -333,6 +342,11 @@ class Agreement:
         self.level: Level = settings.level or (
             "by-input" if seats.has_several_systems else "pooled"
         )
+
+    @property
+    def resampled(self) -> Over:
+        """Units that intervals resample."""
+        return resampled_units(has_several_systems=self.seats.has_several_systems)
 
     @property
     def blocks(self) -> IntArray:
@@ -385,7 +399,7 @@ class Agreement:
                 level=self.level,
                 method=self.settings.method,
                 rng=rng,
-                over="both" if self.seats.has_several_systems else "inputs",
+                over=self.resampled,
                 draws=draws,
             )
             for human, of_group in self.seats.within_groups(scores)
@@ -452,10 +466,10 @@ def _over_all_texts(seats: PanelSeats, settings: Settings, weights: FloatArray) 
     best = sorted(defined, key=lambda name: -defined[name])[:_MOST_SEATS]
     interval = between(whole.low, whole.high, VALUE)
     ends = "" if interval == "-" else f" ({interval})"
-    each = ", ".join(f"{name} by {figure(defined[name], VALUE)}" for name in best)
+    each = ", ".join(f"{name} {figure(defined[name], VALUE)}" for name in best)
     return (
-        "weighed by the chances, as an estimate for all texts, the mean of all seats agrees by"
-        f" {figure(whole.value, VALUE)}{ends}; alone, {each}"
+        "estimated for all texts, weighted by their chances, the agreement of all seats is"
+        f" {figure(whole.value, VALUE)}{ends}; of single seats: {each}"
     )
 
 

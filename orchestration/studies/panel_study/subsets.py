@@ -5,6 +5,7 @@ worth their cost by themselves, and of the whole panel. They are those that `pan
 a panel file names.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -353,6 +354,29 @@ class FrontierPoint:
     corrected: float
     """Its agreement, less what the best of all that cost no more gains by being chosen on the texts
     that it is measured on; NaN without draws."""
+
+    @property
+    def shifted(self) -> Estimate:
+        """The corrected agreement, with the interval of the other moved by the correction [1]_.
+
+        Without draws it is the other, which has no interval.
+
+        References
+        ----------
+        .. [1] Noma, Shinozaki, Iba, Teramukai, Furukawa (2021), Confidence intervals of prediction
+           accuracy measures for multivariable prediction models based on the bootstrap-based
+           optimism correction methods, Statistics in Medicine 40(26):5691-5701
+        """
+        if math.isnan(self.corrected):
+            return self.estimate
+        optimism = self.estimate.value - self.corrected
+        return Estimate(*(bound - optimism for bound in self.estimate))
+
+    @property
+    def is_shown(self) -> bool:
+        """True if the agreement is shown to be above 0; without draws, if it is."""
+        value, low, _ = self.shifted
+        return (value if math.isnan(self.corrected) else low) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,18 +13,22 @@ from spanjury.orchestration.report import (
     Paragraph,
     Plot,
     PlotPoint,
+    Prose,
     Report,
     Section,
     Table,
     code,
+    emphasis,
     figure,
+    joined,
     left,
-    named,
+    named_in_code,
     prose,
     right,
     table_of,
 )
 from spanjury.orchestration.report.tables import Medium
+from spanjury.orchestration.studies.agreement.scorers import RESAMPLED
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Lean,
@@ -34,6 +38,7 @@ from spanjury.orchestration.studies.panel_study.findings import (
     Weighing,
 )
 from spanjury.orchestration.studies.panel_study.seats import (
+    LEVEL_WORDS,
     VALUE,
     Unit,
     amount_words,
@@ -54,22 +59,17 @@ from spanjury.stats.resampling import Estimate
 
 _THOUSAND = 1000
 _PER_TEXTS = {
-    "dollars": "$ for 1,000 texts",  # for one text they are a number with many zeros
-    "tokens": "tokens a text",
-    "calls": "calls a text",
-    "seconds": "seconds a text",
+    "dollars": "$ per 1,000 texts",  # for one text they are a number with many zeros
+    "tokens": "tokens per text",
+    "calls": "calls per text",
+    "seconds": "seconds per text",
 }
 _MOST_UNEVEN = 5
 """Number of panels that are named as not comparable."""
-_LEVELS = {
-    "by-input": "within each input over its outputs",
-    "pooled": "over all texts",
-    "system": "of systems' means",
-}
 Names = Mapping[str, str]
 """Seat -> what it is called here."""
 _SHAPLEY = (
-    " Shapley: what the seat adds, averaged over all orders in which seats can join; the shares "
+    " Shapley: what the seat adds, averaged over all orders in which seats can join; these values "
     "sum to the panel's agreement."
 )
 _PLAIN = "plain mean"
@@ -105,9 +105,9 @@ def frontier_blocks(
             )
             for number, point in enumerate(frontier.points, start=1)
         ),
-        note="The frontier: no other panel agrees as much with people for less. Corrected: "
-        "agreement minus what the best of all panels of at most that cost gains by being "
-        "chosen on the texts it is measured on. A more expensive panel must win after this "
+        note="Panels on the frontier: no cheaper panel agrees with people as well. Corrected: "
+        "agreement minus the selection bias, the gain from choosing the best panel of at most that "
+        "cost on the same texts that measure it. A more expensive panel must be better after this "
         "correction, too.",
     )
     yield from _cascades(study, findings)
@@ -116,7 +116,7 @@ def frontier_blocks(
         panels = "; ".join(shown[name] for name in frontier.uneven[:_MOST_UNEVEN])
         listed = f"{panels}; and {more} more" if more > 0 else panels
         yield Paragraph(
-            f"Not on the frontier, because they leave many texts without a score: {listed}."
+            f"Excluded from the frontier, because they leave many texts without a score: {listed}."
         )
     yield Paragraph(
         f"All seats: {_cost_words(frontier)}, agreement {figure(study.subsets.whole.value, VALUE)}."
@@ -152,22 +152,22 @@ def _cascades(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     if not cascades:
         return
     yield Paragraph(
-        "a > b at 40% is a cascade: it asks b only if a is not enough, and is fitted to use at "
-        "most 40% of the cost of asking all its seats. Its agreement is measured on texts of "
-        "sources that it was not fitted to."
+        "a > b at 40% is a cascade: it asks b only if a is not certain enough, and is fitted to "
+        "use at most 40% of the cost of asking all its seats. Its agreement is measured on texts "
+        "of sources that it was not fitted to."
     )
     if len(findings.results) > 1:
         yield Paragraph(
-            "A cascade is fitted to one run, so judge the texts by one panel of its seats."
+            "A cascade is fitted to one run, so judge the texts with a panel of all its seats."
         )
         return
     prices = ", with the same --price or --panel," if study.frontier.unit == "dollars" else ""
-    alone = "for a panel file that names these seats alone:"
-    yield Paragraph(f"A command{prices} fits each, {alone}", only="page")
+    alone = "for a panel file with only these seats:"
+    yield Paragraph(f"These commands{prices} fit the cascades, each {alone}", only="page")
     listed = [prose("no. {}: {}", str(number), code(command)) for number, command in cascades]
     yield Bullets(listed, only="page")
     number, command = cascades[-1]
-    yield Paragraph(f"This{prices} fits no. {number}, {alone}", only="terminal")
+    yield Paragraph(f"This command{prices} fits no. {number}, {alone}", only="terminal")
     yield Paragraph((code(command),), only="terminal")
 
 
@@ -178,6 +178,8 @@ def _command(choice: Choice, study: AspectStudy, findings: StudyFindings) -> str
     for stage in choice.stages:
         words += ["--stage", ",".join(stage)]
     words += ["--share", f"{choice.share:g}", "--cost", study.frontier.unit]
+    if findings.settings.level:
+        words += ["--level", findings.settings.level]
     return shlex.join([*words, "--write", "cascade.toml"])
 
 
@@ -193,9 +195,9 @@ def _cost_words(frontier: Frontier) -> str:
         return f"cost in {frontier.unit} unknown"
     digits = _digits(_priced(cost, frontier.unit))
     return (
-        f"${digits} for 1,000 texts"
+        f"${digits} per 1,000 texts"
         if frontier.unit == "dollars"
-        else f"{digits} {frontier.unit} a text"
+        else f"{digits} {frontier.unit} per text"
     )
 
 
@@ -210,7 +212,7 @@ def _budget(budget: Budget, frontier: Frontier, shown: Mapping[str, str]) -> Ite
             (
                 right("no.", number),
                 left("panel", shown[point.choice.name]),
-                right("texts that it judges", _affordable(budget.amount, point.choice.cost)),
+                right("texts it can judge", _affordable(budget.amount, point.choice.cost)),
                 right("corrected", point.corrected, VALUE),
             )
             for number, point in enumerate(frontier.points, start=1)
@@ -223,7 +225,7 @@ def _budget(budget: Budget, frontier: Frontier, shown: Mapping[str, str]) -> Ite
         )
     else:
         yield Paragraph(
-            f"The best that judges all {budget.texts:,} texts of the run for {amount}:"
+            f"The best panel that judges all {budget.texts:,} texts of the run for {amount}:"
             f" {shown[budget.best.choice.name]},"
             f" agreement {estimate_cell(budget.best.estimate).text}, corrected"
             f" {figure(budget.best.corrected, VALUE)}.",
@@ -288,7 +290,7 @@ def study_report(findings: StudyFindings) -> Report:
     )
     return Report(
         title="Which seats",
-        answer=" ".join(map(_answer, findings.aspects)),
+        answer=joined(map(_answer, findings.aspects)),
         picture=_plot(findings.aspects[0]),
         facts=[
             prose("results: {}", code(" ".join(findings.results))),
@@ -299,29 +301,49 @@ def study_report(findings: StudyFindings) -> Report:
     )
 
 
-def _answer(study: AspectStudy) -> str:
+def _answer(study: AspectStudy) -> Prose:
     """Say which seats to keep: those of the best panel on the frontier, or that the budget buys."""
     names, frontier = short_names(study.seats), study.frontier
     bought = frontier.budget.best if frontier.budget else None
-    best = bought or frontier.points[-1]
-    kept = {seat for stage in best.choice.stages for seat in stage}
-    agreement = f"agreement with people {figure(best.choice.agreement, '.2f')}"
-    whole = frontier.whole
-    if len(kept) == len(study.seats) and len(best.choice.stages) == 1:
-        return f"On {study.aspect} keep all {len(kept)} seats: {agreement}."
-    share = (
-        f"{figure(best.choice.cost / whole.cost if whole.cost else math.nan, '.0%')} of the cost"
-    )
-    advice = "keep" if len(best.choice.stages) == 1 else "use the cascade"
-    answer = (
-        f"On {study.aspect} {advice} {_shown(best.choice, names)}: {agreement} at {share} of all"
-        f" seats ({figure(whole.agreement, '.2f')})"
+    shown = [point for point in frontier.points if point.is_shown]
+    best = bought or (shown or frontier.points)[-1]
+    choice, whole = best.choice, frontier.whole
+    kept = {seat for stage in choice.stages for seat in stage}
+    aspect, agreement = emphasis(study.aspect), estimate_cell(best.shifted, ".2f").text
+    corrected = "" if math.isnan(best.corrected) else ", corrected for the choice"
+    is_cascade = len(choice.stages) > 1
+    if not best.is_shown:
+        is_alone = any(share.alone.low > 0 for share in study.subsets.shares)
+        return prose(
+            "On {}, no {} is shown to agree with people: the agreement of {} is {}{}.",
+            aspect,
+            "panel within the budget" if shown else "panel" if is_alone else "seat",
+            code(_shown(choice, names)),
+            agreement,
+            corrected,
+        )
+    of_cost = choice.cost / whole.cost if whole.cost else math.nan
+    if len(kept) == len(study.seats) and not is_cascade:
+        return prose(
+            "On {}, keep all {} seats: their agreement with people is {}{}.",
+            *(aspect, len(kept), agreement, corrected),
+        )
+    answer = prose(
+        "On {}, {} {}: {} agreement with people is {}{} (all seats: {}){}.",
+        aspect,
+        "use the cascade" if is_cascade else "keep only",
+        code(_shown(choice, names)),
+        "its" if is_cascade or len(kept) == 1 else "their",
+        agreement,
+        corrected,
+        figure(whole.agreement, ".2f"),
+        "" if math.isnan(of_cost) else f", at {of_cost:.0%} of the cost",
     )
     idle = [share for share in study.subsets.shares if share.seat not in kept]
     if not idle or any(share.gain.low > 0 for share in idle):
-        return f"{answer}."
-    seats = named([names[share.seat] for share in idle])
-    return f"{answer}; {seats} {'adds' if len(idle) == 1 else 'add'} nothing that can be shown."
+        return answer
+    seats = named_in_code([names[share.seat] for share in idle])
+    return joined([answer, prose("No benefit of {} is shown.", seats)])
 
 
 def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
@@ -330,7 +352,8 @@ def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     within = f", mean of {', '.join(study.groups)}" if study.groups else ""
     yield Paragraph(
         f"{study.aspect}: {study.texts} texts of {study.sources} sources that people scored;"
-        f" {findings.settings.method} with them {_LEVELS[study.level]}{within}."
+        f" {findings.settings.method} with them {LEVEL_WORDS[study.level]}{within}; intervals"
+        f" resample {RESAMPLED[study.resampled]}."
     )
     yield Bullets(study.notes, tone="caution")
     names = short_names(study.seats)
@@ -340,9 +363,9 @@ def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     yield Section(f"Own family{suffix}", [_leans(study.leans, names)])
     weighed = table_of(
         (_weighed(weighing, names) for weighing in study.weighings),
-        note="A score is better than the plain mean if its whole interval is above 0. "
-        "Dawid-Skene and the ordinal model assume that seats err independently, and "
-        "overrate seats that make the same errors.",
+        note="A score is shown to be better than the plain mean if the whole interval of the "
+        "difference is above 0. Dawid-Skene and the ordinal model assume that seats err "
+        "independently, so they overrate seats that make the same errors.",
     )
     yield Section(f"Weights of seats{suffix}", [weighed])
     yield Section(f"Cost and agreement{suffix}", list(frontier_blocks(study, findings, names)))
@@ -372,8 +395,10 @@ def _seats(study: AspectStudy, names: Names) -> Table:
 
 
 def _sizes(findings: SubsetFindings, names: Names) -> Table:
-    looked_at = (
-        "all subsets" if findings.is_complete else "subsets met when the best seat joins next"
+    subsets = (
+        "each subset"
+        if findings.is_complete
+        else "the subsets that arise if the best seat is added next"
     )
     return table_of(
         (
@@ -388,9 +413,9 @@ def _sizes(findings: SubsetFindings, names: Names) -> Table:
             )
             for size in findings.sizes
         ),
-        note=f"Agreement with people of {looked_at}, whose score is the mean of their seats'. "
-        "Corrected: the best agreement minus what it gains by being chosen on the texts it "
-        "is measured on.",
+        note=f"Agreement with people of {subsets}; a subset's score is the mean of its seats' "
+        "scores. Corrected: the best agreement minus its selection bias, the gain from choosing "
+        "the best subset on the same texts that measure it.",
     )
 
 
@@ -429,11 +454,11 @@ def _redundancy(findings: RedundancyFindings, names: Names) -> Iterator[Block]:
         yield _pairs(pairs, names)
     if not math.isnan(findings.effective.value):
         number = Cell(findings.effective.value, ".2f", interval=findings.effective[1:]).text
-        yield Paragraph(f"The seats count as at least {number} independent ones.")
+        yield Paragraph(f"These seats are worth at least {number} independent seats.")
     if not math.isnan(findings.within):
-        others = f", seats of different families by {figure(findings.between, VALUE)}"
+        others = f", seats of different families {figure(findings.between, VALUE)}"
         yield Paragraph(
-            f"Seats of one family agree by {figure(findings.within, VALUE)} beyond people"
+            f"Agreement beyond people: seats of one family {figure(findings.within, VALUE)}"
             f"{'' if math.isnan(findings.between) else others}."
         )
 
@@ -450,9 +475,9 @@ def _pairs(pairs: Iterable[RedundantPair], names: Names) -> Table:
             )
             for pair in pairs
         ),
-        note="Rank correlation of the two seats with people's scores held fixed. People's scores "
-        "are noisy, and what they miss but both seats see counts as redundancy, so this is "
-        "an upper bound.",
+        note="Partial rank correlation of the two seats, given people's scores. It is an upper "
+        "bound: people's scores are noisy, and an error that both seats see and people miss counts "
+        "as redundancy.",
     )
 
 
@@ -469,10 +494,10 @@ def _leans(leans: Iterable[Lean], names: Names) -> Table:
             )
             for lean in leans
         ),
-        note="How much higher a judge scores the texts of its own family's systems than people's "
-        "scores predict, or than seats of other families do, minus the same difference on "
-        "other texts; in grades of its scale. If those systems are better in ways that "
-        "people missed, this counts as leaning, too.",
+        note="Beyond people: how much higher a judge scores the texts of its own family's systems "
+        "than people's scores predict, minus the same difference on other texts, in points of its "
+        "scale. Beyond other seats: the same compared with seats of other families. If those "
+        "systems are better in ways that people missed, this counts as favouritism, too.",
     )
 
 
@@ -484,4 +509,4 @@ def _weighed(weighing: Weighing, names: Names) -> Iterator[Entry]:
     yield left("made with", source, only="page")
     yield right("agreement", estimate_cell(weighing.agreement))
     yield right("against the plain mean", "" if is_plain else estimate_cell(weighing.gain, _GAIN))
-    yield left("weights", "all alike" if is_plain else ", ".join(weights), only="page")
+    yield left("weights", "all equal" if is_plain else ", ".join(weights), only="page")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ FEWEST_MARKS = 5
 _TUNED = 20
 """Marked texts from which on the panel's scores count: what a point of them is worth is chosen
 once for all systems, and taken as known."""
+_DIGITS = 9
+"""Decimals of adjusted means: equal ones are to tie."""
 Basis = Literal["judges", "people and judges"]
 
 
@@ -133,6 +135,8 @@ class SystemFinding:
     scored: int
     judged: JudgedMean
     """The panel's mean over inputs like these."""
+    comparable: float
+    """The mean that orders the systems: adjusted for inputs where systems have different ones."""
     place: Rank
     """By the basis of the ranking."""
     powered: PoweredEstimate | None
@@ -192,6 +196,9 @@ class AspectRanking:
     """People's points that a point of the panel counts; None where people marked too little."""
     is_weighted: bool
     without_chance: int
+    is_adjusted: bool
+    """True if systems have scores for different inputs: differences over shared inputs order
+    them."""
 
     @property
     def apart(self) -> int:
@@ -202,6 +209,23 @@ class AspectRanking:
     def separated(self) -> int:
         """Pairs that the panel's scores separate, rightly or not."""
         return sum(pair.is_apart("judges") for pair in self.pairs)
+
+    def shown_ahead(self, system: str) -> int:
+        """Return how many others a system is shown to be better than."""
+        return self._shown(system, ahead=True)
+
+    def shown_behind(self, system: str) -> int:
+        """Return how many others a system is shown to be worse than, or separated as worse."""
+        return self._shown(system, ahead=False)
+
+    def _shown(self, system: str, *, ahead: bool) -> int:
+        leads = (
+            pair.value_on(self.basis) * (1 if pair.first == system else -1)
+            for pair in self.pairs
+            if system in (pair.first, pair.second)
+            and (self.shows(pair) if ahead else pair.is_apart(self.basis))
+        )
+        return sum((lead > 0) == ahead for lead in leads)
 
     def shows(self, pair: PairFinding) -> bool:
         """Say whether two systems are shown to differ, which a panel alone cannot show."""
@@ -246,8 +270,13 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     ]
     # People's points and the panel's are not of one kind, so unmarked systems stand apart.
     last = [not reason and mean is None for mean in helped]
-    order = sorted(range(len(values)), key=lambda n: (last[n], math.isnan(values[n]), -values[n]))
+    order = _order(values, last=last)
     pairs = _adjusted([*_pairs(table, order, people)])
+    is_adjusted = _has_different_inputs(table)
+    if is_adjusted:
+        values = _comparable(values, [*_leads(pairs, table, basis=basis, last=last)])
+        order = _order(values, last=last)
+        pairs = _adjusted([*_pairs(table, order, people)])
     apart = (
         (pair.first, pair.second, pair.value_on(basis)) for pair in pairs if pair.is_apart(basis)
     )
@@ -263,6 +292,7 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
                 texts=int(table.texts[number]),
                 scored=int(np.count_nonzero(~np.isnan(table.judged[number]))),
                 judged=within(means[number], table.judged_ends),
+                comparable=values[number],
                 place=where[number],
                 powered=with_help and within(with_help, table.people_ends),
             )
@@ -274,7 +304,62 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
         tuning=people.tuning if people else None,
         is_weighted=table.is_weighted,
         without_chance=table.without_chance,
+        is_adjusted=is_adjusted,
     )
+
+
+def _order(values: Sequence[float], *, last: Sequence[bool]) -> list[int]:
+    return sorted(range(len(values)), key=lambda n: (last[n], math.isnan(values[n]), -values[n]))
+
+
+def _has_different_inputs(table: ScoreTable) -> bool:
+    scored = [{*table.inputs[~np.isnan(scores)].tolist()} for scores in table.judged]
+    return any(each != scored[0] for each in scored)
+
+
+class _Lead(NamedTuple):
+    """Difference of two systems over the inputs that both have scores for."""
+
+    first: int
+    second: int
+    value: float
+    inputs: int
+
+
+def _leads(
+    pairs: Sequence[PairFinding], table: ScoreTable, *, basis: Basis, last: Sequence[bool]
+) -> Iterator[_Lead]:
+    """Yield the differences on one basis: people's points and the panel's do not mix."""
+    number = {name: at for at, name in enumerate(table.systems)}
+    for pair in pairs:
+        first, second = number[pair.first], number[pair.second]
+        value = pair.judged.value if last[first] else pair.value_on(basis)
+        if last[first] == last[second] and not math.isnan(value):
+            yield _Lead(first, second, value, pair.judged.inputs)
+
+
+def _comparable(values: Sequence[float], leads: Sequence[_Lead]) -> list[float]:
+    """Return means whose differences fit the leads best, by least squares [1]_.
+
+    Each lead weighs as its number of inputs. Systems that no inputs link keep the mean of their
+    means. Where all systems have the same inputs, the means stay the same.
+
+    References
+    ----------
+    .. [1] Yates (1934), JASA 29(185):51-66, doi:10.1080/01621459.1934.10502686
+    """
+    means = np.array(values)
+    balance, sums = np.zeros((means.size, means.size)), np.zeros(means.size)
+    for first, second, value, inputs in leads:
+        ends = np.zeros(means.size)
+        ends[first], ends[second] = 1, -1
+        balance += inputs * np.outer(ends, ends)
+        sums += inputs * value * ends
+    inverse = np.linalg.pinv(balance, hermitian=True)
+    group_means = np.eye(means.size) - inverse @ balance
+    fitted = inverse @ sums + group_means @ np.nan_to_num(means)
+    adjusted: list[float] = np.where(np.isnan(means), np.nan, fitted.round(_DIGITS)).tolist()
+    return adjusted
 
 
 def _reason(table: ScoreTable) -> str:
@@ -282,7 +367,7 @@ def _reason(table: ScoreTable) -> str:
     if not table.marked:
         return "people scored no text"
     if table.marked < FEWEST_MARKS:
-        return f"people scored {counted(table.marked, 'text')}, and {FEWEST_MARKS} are the least"
+        return f"people scored only {counted(table.marked, 'text')} of the {FEWEST_MARKS} needed"
     return ""
 
 
@@ -331,6 +416,7 @@ _FEW_INPUTS = 10
 _FEW_SHARED = 5
 """Texts of two annotators, or more, from which on their agreement is looked at."""
 _COVERED = 0.95
+_NO_ERROR = 1e-12
 _NAMED = 3
 
 
@@ -340,7 +426,12 @@ def cautions(ranking: AspectRanking) -> Iterator[str]:
     if thin:
         yield (
             f"{_few([f'{each.system} ({each.scored} of {each.texts})' for each in thin])}: only "
-            "these texts have a score; the others are in no figure and may be worse"
+            "these texts have a score; the others are excluded and may be worse"
+        )
+    if ranking.is_adjusted and not _is_shared(ranking):
+        yield (
+            "the systems have texts for different inputs, so their means are not comparable: the"
+            " order follows means adjusted by the differences over shared inputs"
         )
     if alone := [pair for pair in ranking.pairs if not pair.judged.inputs]:
         yield (
@@ -349,17 +440,28 @@ def cautions(ranking: AspectRanking) -> Iterator[str]:
         )
     if ranking.unmarked:
         yield (
-            f"people scored no text of {_few(ranking.unmarked)}: no pair with such a system is"
-            " shown to differ, whatever the panel says of it; it stands last, by the panel's scores"
+            f"people scored no text of {_few(ranking.unmarked)}, so no pair with such a system can"
+            " be shown to differ; these systems are listed last, in the order of the panel's scores"
         )
     few = [each.system for each in ranking.systems if 0 < each.judged.inputs < _FEW_INPUTS]
     if few:
         yield f"{_few(few)}: fewer than {_FEW_INPUTS} inputs, so intervals may be too narrow"
+    if alike := [each.system for each in ranking.systems if each.judged.error < _NO_ERROR]:
+        yield f"{_few(alike)}: the panel's scores are all equal, so they have no interval"
     if ranking.without_chance:
         yield left_out_note(ranking.without_chance)
     if turned := ranking.reversed_pairs:
         names = _few([f"{pair.first} and {pair.second}" for pair in turned])
-        yield f"{names}: the panel orders them the other way round than people do, so it leans"
+        yield f"{names}: the panel ranks them in the opposite order to people, so it is biased"
+
+
+def _is_shared(ranking: AspectRanking) -> bool:
+    """Say whether each two systems share nearly all their inputs."""
+    inputs = {each.system: each.judged.inputs for each in ranking.systems}
+    return all(
+        pair.judged.inputs >= _COVERED * max(inputs[pair.first], inputs[pair.second])
+        for pair in ranking.pairs
+    )
 
 
 def annotators_caution(texts: Sequence[RankedText]) -> str:
@@ -373,8 +475,8 @@ def annotators_caution(texts: Sequence[RankedText]) -> str:
     if not alpha <= 0:
         return ""
     return (
-        f"annotators agree no better than by chance on {len(shared)} texts that several scored "
-        f"(alpha {alpha:.2f}): the mean of their scores says nothing about systems"
+        f"annotators agree no better than by chance on the {len(shared)} texts that several scored "
+        f"(alpha {alpha:.2f}), so the mean of their scores says nothing about systems"
     )
 
 

@@ -13,9 +13,10 @@ from scipy.special import ndtri, stdtrit
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.agreement.scorers import Grid
-from spanjury.orchestration.studies.estimates import numbered
+from spanjury.orchestration.studies.estimates import numbered, with_width
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.powered_estimates import PoweredEstimate, student_p
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.sampling_design import weighted_mean
 
 Ends = tuple[float, float]
@@ -141,7 +142,10 @@ def within_difference(ends: Ends) -> Ends:
 
 
 class JudgedMean(NamedTuple):
-    """A mean of judges' scores or of differences between them, with its 95 % interval."""
+    """A mean of judges' scores or of differences between them, with its 95 % interval.
+
+    The interval is NaN if all inputs have the same value, which says nothing of other inputs.
+    """
 
     value: float
     low: float
@@ -181,7 +185,8 @@ def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
     alike = np.ones(np.count_nonzero(scored))
     mean = weighted_mean(values[scored], alike, clusters=inputs[scored], confidence=CONFIDENCE)
     p = p_of(mean.value, mean.error, inputs=mean.clusters)
-    return JudgedMean(mean.value, mean.low, mean.high, mean.error, p, mean.clusters)
+    (shown,) = with_width([Estimate(mean.value, mean.low, mean.high)])
+    return JudgedMean(*shown, mean.error, p, mean.clusters)
 
 
 def p_of(value: float, error: float, *, inputs: int) -> float:

@@ -11,11 +11,15 @@ from spanjury.orchestration.report import (
     Cell,
     Entry,
     Paragraph,
+    Prose,
     Report,
     Section,
     Table,
     code,
+    emphasis,
+    joined,
     left,
+    named_in_code,
     prose,
     right,
     spread,
@@ -24,6 +28,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.report.tables import Medium
+from spanjury.orchestration.studies.estimates import with_width
 from spanjury.orchestration.studies.ranking.findings import AspectRanking, PairFinding, cautions
 from spanjury.stats.powered_estimates import PoweredEstimate
 from spanjury.stats.resampling import Estimate
@@ -35,17 +40,17 @@ _LEAST_P = 0.001
 _METHOD = (
     "Brackets are 95 % intervals for inputs like these, cut at the ends of the scale, beyond which"
     " no mean lies (Mandelkern 2002); all texts of a system for one input count as one observation."
-    " A difference is the mean over the inputs that both systems have scores"
-    " for. Its p-value is adjusted for all pairs of an aspect by Holm's method. Systems that share"
-    " a letter are not shown to differ. The panel's scores alone show nothing about systems: a pair"
-    " is shown to differ only if people scored texts of both. A place is the range of ranks that"
-    " the pairs allow. The inputs and marks still needed would show a pair to differ, among all"
-    " pairs, with a power of 80 %, if its difference stays as it is. Estimates by people and"
-    " judges are prediction-powered (Angelopoulos et al. 2023): the panel's means on people's"
-    " scale, corrected by the panel's error on marked texts. They are unbiased if the marked texts"
-    " were drawn at random, or by the chances in their rows. A good panel makes them narrower: the"
-    " column worth holds the number of marks that would be as precise without a panel. Systems with"
-    " few marks borrow the usual variance of a mark (Smyth 2004)."
+    " A difference is the mean over the inputs for which both systems have scores. Its p-value is"
+    " adjusted for all pairs of an aspect by Holm's method. Systems that share a letter are not"
+    " shown to differ. The panel's scores alone show nothing about systems: a pair is shown to"
+    " differ only if people scored texts of both. A place is the range of ranks that the pairs"
+    " allow. With the inputs or marks still needed, the test of all pairs would show a pair to"
+    " differ with a power of 80 %, if its difference stays the same. Estimates by people and judges"
+    " are prediction-powered (Angelopoulos et al. 2023): the panel's means on people's scale,"
+    " corrected by the panel's error on marked texts. They are unbiased if the marked texts were"
+    " drawn at random, or with the chances in their rows. A good panel makes their intervals"
+    " narrower: the column *worth* is the number of marks that would be as precise without a panel."
+    " Systems with few marks borrow the usual variance of a mark (Smyth 2004)."
 )
 
 
@@ -95,7 +100,7 @@ def ranking_report(findings: RankingFindings) -> Report:
     """Return the report of rankings."""
     return Report(
         title="Systems ranked",
-        answer=" ".join(map(_answer, findings.aspects)),
+        answer=joined(map(_answer, findings.aspects)),
         facts=(
             *(prose("scores: {}", code(run)) for run in findings.runs),
             *((prose("people: {}", code(findings.people)),) if findings.people else ()),
@@ -103,39 +108,41 @@ def ranking_report(findings: RankingFindings) -> Report:
         sections=(
             Bullets(findings.notes, tone="caution"),
             *(Section(aspect.aspect, [*_blocks(aspect)]) for aspect in findings.aspects),
-            Paragraph(_METHOD, only="page"),
+            Paragraph(prose(_METHOD), only="page"),
         ),
     )
 
 
-def _answer(ranking: AspectRanking) -> str:
+def _answer(ranking: AspectRanking) -> Prose:
     """Say which system is best, and whether that is shown."""
     best, *_ = ranking.systems
-    behind = [
-        pair
-        for pair in ranking.pairs
-        if best.system in (pair.first, pair.second) and ranking.shows(pair)
-    ]
-    others = len(ranking.systems) - 1
-    means = {each.system: each.judged.value for each in ranking.systems}
-    if ranking.basis != "judges":
-        means = {each.system: each.powered.value for each in ranking.systems if each.powered}
-    alike = [system for system, mean in means.items() if mean == means.get(best.system)]
-    if len(behind) == others:
+    ahead, others = ranking.shown_ahead(best.system), len(ranking.systems) - 1
+    if ranking.shown_behind(best.system):
+        return prose(
+            "On {}, no system is named best: the order by means contradicts the tests of pairs.",
+            emphasis(ranking.aspect),
+        )
+    mean = "mean adjusted for inputs" if ranking.is_adjusted else "mean"
+    ranked = [each.system for each in ranking.systems if each.system not in ranking.unmarked]
+    means = {each.system: each.comparable for each in ranking.systems if each.system in ranked}
+    alike = [system for system in ranked if means[system] == best.comparable]
+    if len(alike) > 1 and ahead < others:
+        systems = named_in_code(alike, most=len(alike))
+        return prose("On {}, {} have the same best {}.", emphasis(ranking.aspect), systems, mean)
+    if ahead == others:
         shown = "is shown to be better than all others"
-    elif len(alike) > 1:
-        systems = f"{', '.join(alike[:-1])} and {alike[-1]}"
-        return f"On {ranking.aspect} {systems} have the same best mean."
+    elif ahead:
+        shown = f"has the best {mean} and is shown to be better than {ahead} of {others} others"
     else:
-        shown = f"has the best mean, and is shown to differ from {len(behind)} of {others} others"
-    return f"On {ranking.aspect} {best.system} {shown}."
+        shown = f"has the best {mean} but is not shown to differ from any other system"
+    return prose("On {}, {} {}.", emphasis(ranking.aspect), code(best.system), shown)
 
 
 _PAIRS = (
     "Differences are the first system's mean minus the second's, each with its own 95 % interval. "
-    "P-values hold for all pairs together (Holm), so a pair may not be shown to differ although "
-    "its interval excludes 0. More inputs or marks: how many would show the difference; all too "
-    "few: even all texts would not."
+    "P-values are adjusted for all pairs (Holm), so a pair may not be shown to differ although its "
+    "interval excludes 0. More inputs or marks: the number still needed to show the difference. "
+    "All too few: no number of inputs, or of marks on these texts, would be enough."
 )
 
 
@@ -153,19 +160,21 @@ def _basis(ranking: AspectRanking) -> str:
     count = _count(ranking)
     if ranking.basis == "judges":
         return (
-            f"{count} Order and groups follow the panel's scores alone and show what the panel "
-            f"separates. No pair is shown to differ, as {ranking.reason}: a panel that favours a "
-            "system separates it, too."
+            f"{count} Order and groups use the panel's scores alone and show what the panel "
+            f"separates. No pair is shown to differ, because {ranking.reason}; a panel that "
+            "favours a system separates it as well."
         )
-    weights = ", each by the chance that it had to be marked" if ranking.is_weighted else ""
+    weights = (
+        ", weighted by the inverse of their chance of being marked" if ranking.is_weighted else ""
+    )
     if ranking.marked == sum(each.scored for each in ranking.systems):
         return (
-            f"{count} Order and groups follow people's scores of all {ranking.marked:,} texts; the "
-            "panel adds nothing."
+            f"{count} Order and groups use people's scores alone, because people scored all "
+            f"{ranking.marked:,} texts."
         )
     return (
-        f"{count} Order and groups follow people's scores of {ranking.marked:,} texts{weights},"
-        " with the panel's help."
+        f"{count} Order and groups use people's scores of {ranking.marked:,} texts{weights}, and"
+        " the panel's scores of all texts."
     )
 
 
@@ -181,7 +190,10 @@ def _count(ranking: AspectRanking) -> str:
 
 _MEANS = "Means with 95 % intervals for inputs like these. Systems that share a letter are not"
 _SHOWN = f"{_MEANS} shown to differ."
-_BY_PANEL = f"{_MEANS} separated by the panel; those that share none are, rightly or not."
+_BY_PANEL = (
+    f"{_MEANS} separated by the panel; those that share none are, whether the panel is right or"
+    " not."
+)
 
 
 def _systems(ranking: AspectRanking) -> Table:
@@ -193,6 +205,11 @@ def _systems(ranking: AspectRanking) -> Table:
             (
                 left("system", each.system, wrap=False),
                 spread("panel", each.judged, _VALUE, wrap=True),
+                *(
+                    (right("adjusted mean", each.comparable, _VALUE, only=where),)
+                    if ranking.is_adjusted
+                    else ()
+                ),
                 right("coverage", each.coverage, ".0%", only=where),
                 right("texts", each.texts, only="page"),
                 right("place", each.place.text, only=where),
@@ -209,7 +226,7 @@ def _systems(ranking: AspectRanking) -> Table:
 def _with_people(powered: PoweredEstimate | None) -> Iterator[Entry]:
     plain, worth = None, math.inf
     if powered is not None:
-        plain = Estimate(powered.plain, powered.plain_low, powered.plain_high)
+        (plain,) = with_width([Estimate(powered.plain, powered.plain_low, powered.plain_high)])
         worth = powered.effective_marks
     yield spread("people alone", plain, _VALUE, wrap=True)
     yield spread("people and judges", powered, _VALUE, wrap=True)
@@ -220,9 +237,7 @@ def _with_people(powered: PoweredEstimate | None) -> Iterator[Entry]:
 def _pairs(ranking: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
     return table_of(
         (_pair(each, ranking) for each in pairs),
-        title=strong(
-            f"{ranking.aspect}: {'all pairs' if only_page else 'systems that follow each other'}"
-        ),
+        title=strong(f"{ranking.aspect}: {'all pairs' if only_page else 'adjacent systems'}"),
         note=_PAIRS,
         only="page" if only_page else "terminal",
     )

@@ -235,16 +235,16 @@ def cautions(findings: Findings) -> Iterator[str]:
     if findings.shared:
         yield (
             "The examiner shares judges with the panel that guides the repair"
-            f" ({', '.join(findings.shared)}), so it partly measures what the repair was made to"
-            " please."
+            f" ({', '.join(findings.shared)}), so the repair was partly optimised for its own"
+            " examiner."
         )
     if repair.covered.trials and repair.covered.value < _COVERED:
         yield (
             f"The examiner scored {repair.covered.value:.0%} of the damaged texts both before and"
-            " after: the others are in no mean of scores."
+            " after; the others are excluded from mean scores."
         )
     if findings.sources < _FEW:
-        yield f"{findings.sources} sources are few: intervals are rough."
+        yield f"There are only {findings.sources} sources, so intervals are rough."
     damaged = sum(count for count, _ in findings.stopped.values())
     for end, says in (
         (Stopped.UNSCORED, "could not be judged by the panel, and were left as they were"),
@@ -254,11 +254,11 @@ def cautions(findings: Findings) -> Iterator[str]:
             yield f"{count} of {damaged} damaged texts {says}; they count in all shares."
     if repair.removed.trials and repair.removed.value <= deletion.removed.value:
         yield (
-            "Deleting every marked span removes as much of the damage: what the writer adds is "
-            "what it restores and the words that it keeps."
+            "Deleting every marked span removes as much of the damage, so the writer only helps by "
+            "restoring passages and keeping words."
         )
     for (condition, reason), count in findings.skipped.items():
-        yield f"{condition} could not be done to {count} of {findings.texts} texts: {reason}."
+        yield f"{condition} was not possible for {count} of {findings.texts} texts: {reason}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

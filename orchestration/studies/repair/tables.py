@@ -36,14 +36,15 @@ _Entries = Callable[[Finding], Iterator[Entry]]
 _SHARE, _SIGNED, _SCORE = ".3f", "+.2f", ".2f"
 _READING = (
     "*Removed* is the share of the planted errors of which at most half of the wrong words are "
-    "left; *restored* is the share of those that read as before the damage. *Right words changed* "
-    "is the share of the undamaged words that were changed. *Replaced and marked* is the share of "
-    "the replaced passages that the examiner marks as errors; *new errors* is the number of "
-    "errors per text in passages that it did not mark before, and *inventions* counts inserted "
-    "names and numbers that are neither in the text nor in its source. *Gain* is the examiner's "
-    "score after minus before; *to gain* is that of the clean text minus before. **Change "
-    "nothing** and **delete every span** need no model: a repair is worth only what it does "
-    "better than both. Intervals are over sources."
+    "left; *restored* is the share of the planted errors that read as before the damage. *Right "
+    "words changed* is the share of the undamaged words that were changed. *Replaced and marked* "
+    "is the share of the replaced passages that the examiner marks as errors; *new errors* is the "
+    "number of errors per text in passages that it did not mark before, and *inventions* is the "
+    "number of inserted names and numbers per text that are neither in the text nor in its source. "
+    "*Gain* is the examiner's score after the repair minus its score before; *to gain* is its "
+    "score of the clean text minus its score before. **Change nothing** and **delete every span** "
+    "need no model: a repair is worth only what it does better than both. Intervals are over "
+    "sources."
 )
 
 
@@ -146,23 +147,23 @@ def _spared(finding: Finding) -> Iterator[Entry]:
 def _short_reading(findings: Findings) -> str:
     net = findings.net_gain
     return (
-        "Removed: at most half of the wrong words are left. Gain: the examiner's score after "
-        f"minus before; minus that of deleting every span: {Cell(net.value, _SIGNED).figure} "
-        f"({between(net.low, net.high, _SIGNED)})."
+        "Removed: at most half of the wrong words are left. Gain: the examiner's score after the "
+        "repair minus its score before. Gain minus that of deleting every span: "
+        f"{Cell(net.value, _SIGNED).figure} ({between(net.low, net.high, _SIGNED)})."
     )
 
 
 _MEASURES = {
-    "removed": "share of the planted errors of which at most half of the wrong words stand",
+    "removed": "share of the planted errors of which at most half of the wrong words are left",
     "restored": "share of the planted errors that read as before the damage",
-    "changed": "share of the undamaged words of damaged texts that are not as they were",
+    "changed": "share of the undamaged words of damaged texts that were changed",
     "marked": "share of the replaced places that the examiner marks as errors",
     "covered": "share of the damaged texts that the examiner scored before and after",
-    "new_errors": "errors a text in places that the examiner did not mark before",
-    "inventions": "names and numbers a text that were put in and stand in no source",
-    "gain": "the examiner's score after less that before, in steps of its scale",
-    "removed_by_deletion": "share removed where every span is deleted",
-    "net_gain": "the gain less that of deleting every span",
+    "new_errors": "errors per text in places that the examiner did not mark before",
+    "inventions": "inserted names and numbers per text that occur in no source",
+    "gain": "the examiner's score after minus that before, in steps of its scale",
+    "removed_by_deletion": "share removed if every span is deleted",
+    "net_gain": "the gain minus that of deleting every span",
     "clean_altered": "share of the clean texts that were altered",
     "clean_changed": "share of the words of clean texts changed",
     "clean_gain": "the gain on clean texts",

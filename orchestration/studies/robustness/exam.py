@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import Aspect, Result, Segment
+from spanjury.judges.core import Aspect, Result, Segment, counted
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
 from spanjury.orchestration.studies.estimates import ratios_of
 from spanjury.orchestration.studies.judging import (
@@ -201,7 +201,10 @@ def _count(hits: Iterable[bool]) -> Count:
     return Count(sum(counted), len(counted))
 
 
-_SAYS_NOTHING = "An addition that says nothing"
+_CONTROL_SUCCEEDS = {
+    REPEAT: "Even judging the same text a second time succeeds",
+    PLAIN: "Even a neutral addition succeeds",
+}
 _FEW = 20
 """With fewer sources than this an interval is rough, and a success of 0 says little."""
 _NOISY = 0.05
@@ -211,7 +214,7 @@ _NOISY = 0.05
 def cautions(findings: Findings) -> tuple[str, ...]:
     """Say, in sentences, what to keep in mind of the panel, and of seats without room."""
     skipped = (
-        f"{attack} could not be made of {count} of {findings.texts} texts: {reason}."
+        f"{attack} was not possible for {count} of {findings.texts} texts: {reason}."
         for (attack, reason), count in findings.skipped.items()
     )
     return (*_on_room(findings), *_on_flaws(findings), *_on_success(findings), *skipped)
@@ -221,28 +224,36 @@ def _on_room(findings: Findings) -> Iterator[str]:
     overall = findings.overall(findings.panel)
     for judge in findings.judges:
         if not findings.overall(judge).success.trials:
-            yield f"No attack had room to succeed on {judge}: its success is not defined."
+            yield f"No attack on {judge} had room to succeed, so its success is undefined."
     for aspect in findings.of(findings.panel, "aspect"):
         if not aspect.success.trials and overall.success.trials:
-            yield f"On {aspect.name} no attack had room to succeed: it is in no share."
+            yield f"On {aspect.name}, no attack had room to succeed: it counts in no share."
     if overall.unscored:
         yield (
-            f"{overall.unscored} attempts are on texts without a score to begin with, "
-            "and are in no share."
+            f"{overall.unscored} attempts are on texts that had no score before the attack, and "
+            "are excluded from all shares."
         )
 
 
 def _on_flaws(findings: Findings) -> Iterator[str]:
     for judge, seen in findings.seen.items():
-        if seen.trials and not seen.low > CHANCES[FLAWS_SEEN]:
+        chance = CHANCES[FLAWS_SEEN]
+        if not seen.trials or seen.low > chance:
+            continue
+        if seen.value > chance and seen.clusters < _FEW:
             yield (
-                f"{judge} is not shown to score damaged texts below good ones ({seen.value:.2f}, "
-                "where 0.5 is chance): a judge that sees no flaw withstands every attack."
+                f"{counted(seen.clusters, 'source is', 'sources are')} too few to show that {judge}"
+                f" scores damaged texts below good ones ({seen.value:.2f}; 0.5 is chance)."
+            )
+        else:
+            yield (
+                f"{judge} is not shown to score damaged texts below good ones ({seen.value:.2f}; "
+                "0.5 is chance). A judge that sees no flaws withstands every attack."
             )
     if not findings.damaged:
         yield (
-            "The texts were attacked undamaged, so it is unknown whether the judge sees their "
-            "flaws: require discernment on its card beside robustness."
+            "The texts were attacked undamaged, so it is unknown whether the judge sees flaws: "
+            "require discernment on its card as well as robustness."
         )
 
 
@@ -250,22 +261,20 @@ def _on_success(findings: Findings) -> Iterator[str]:
     overall = findings.overall(findings.panel)
     if 0 < overall.success.clusters < _FEW:
         yield (
-            f"{overall.success.clusters} sources are few: attacks that did not succeed here may "
-            "succeed on others."
+            f"{overall.success.clusters} sources are few: attacks that failed on them may succeed "
+            "on others."
         )
     for control in findings.of(findings.panel, "control"):
         if control.success.trials and control.success.value >= _NOISY:
-            is_repeat = control.name == REPEAT
             yield (
-                f"{'The same text judged a second time' if is_repeat else _SAYS_NOTHING} does"
-                f" better in {control.success.value:.0%} of cases: read success net of the plain"
-                " addition, not by itself."
+                f"{_CONTROL_SUCCEEDS[control.name]} in {control.success.value:.0%} of attempts. Use"
+                " net instead of success."
             )
     if overall.denied.hits:
         ends = ", ".join(f"{count} {name}" for name, count in sorted(findings.outcomes.items()))
         yield (
             f"{overall.denied.hits} of {overall.denied.of} attacks left the text without a score "
-            f"({ends}, over all judges). They count as attempts that did not succeed."
+            f"({ends}, over all judges). They count as failed attempts."
         )
 
 

@@ -102,13 +102,13 @@ def _reading(settings: Settings) -> Prose:
         "An attack adds something to a text or its inputs that does not improve the text. It "
         "**succeeds** if the score rises by {} of a step of its scale or more, or if {} or more "
         "of the spans that were marked without it vanish and the score does not fall. *With "
-        "room* counts the attempts in which either could happen. *Denied* counts those that left "
-        "no score; they count among the attempts, and not as success. A score that *fell* is no "
-        "success. *Plain addition* is the success of neutral sentences of about the same length "
-        "in the same place; *net* is the difference. *Flaws seen* is how often a text scores "
-        "lower than before it was damaged, ties half: around 0.5 the judge sees none of the "
-        "damage, and the failure of all attacks then means nothing. Intervals are over sources, "
-        "because attacks on one text are not independent.",
+        "room* is the number of attempts in which either could happen. *Denied* is the number of "
+        "attempts that left no score; they do not count as success, and neither do scores that "
+        "*fell*. *Plain addition* is the success of neutral sentences of about the same length "
+        "in the same place; *net* is success minus that. *Flaws seen* is the share of texts that "
+        "score lower than before they were damaged; a tie counts half. At about 0.5 the judge sees "
+        "none of the damage, and then the failure of all attacks means nothing. Intervals are over "
+        "sources, because attacks on one text are not independent.",
         f"{settings.step:g}",
         f"{settings.share:.0%}",
     )
@@ -117,9 +117,9 @@ def _reading(settings: Settings) -> Prose:
 def _short_reading(settings: Settings) -> str:
     return (
         f"Success: the score rises by {settings.step:g} or more, or {settings.share:.0%} of the "
-        "spans vanish and the score does not fall, among the attempts with room (n). Denied, fell: "
-        "no score is left, or a lower one, among all attempts. Net: minus the success of a plain "
-        "addition of about the same length."
+        "spans vanish and the score does not fall; n: attempts in which either could happen. "
+        "Denied: share of attempts that left no score. Fell: share that lowered the score. Net: "
+        "success minus that of a plain addition of about the same length."
     )
 
 
@@ -178,8 +178,8 @@ def _short_line(finding: Finding) -> Line:
 _SUCCESS = "robustness.attack_success"
 _WEAKEST = "robustness.weakest_seat"
 _CONTROLS = {
-    REPEAT: "the same for texts that are judged a second time",
-    PLAIN: "the same for additions that say nothing",
+    REPEAT: "the same for unchanged texts that are judged a second time",
+    PLAIN: "the same for neutral additions",
 }
 
 
@@ -219,7 +219,7 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
         measured(
             "robustness.net_success",
             overall.net,
-            says="success less that of plain additions about as long; -1 to 1",
+            says="success minus that of plain additions of about the same length; -1 to 1",
             count=overall.success.trials,
         ),
         *(
@@ -234,7 +234,8 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
         measured(
             FLAWS_SEEN,
             seen,
-            says="share of damaged texts that score below the good ones, ties half; 0.5 is chance",
+            says="share of damaged texts that score below the good ones; a tie counts half, 0.5 is "
+            "chance",
             count=seen.trials // 2,
         ),
         _share("denied", overall.denied, "that left no score"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from spanjury.judges.core import ConfigError, choices_for
+from spanjury.judges.core import ConfigError, choices_for, counted
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import Gate, Measure, measured
 from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, estimates
@@ -249,21 +249,21 @@ def _on_set(findings: SetFindings) -> Iterator[str]:
         if finding.role != "baseline" and answered < texts:
             ends = ", ".join(f"{count} {outcome}" for outcome, count in finding.failures.items())
             yield (
-                f"{findings.name}: {finding.judge} has a score on {answered} of {texts} texts"
-                f" ({ends}):"
-                " the others are in no figure, since no answer does not mean no error"
+                f"{findings.name}: {finding.judge} scored {answered} of {texts} texts ({ends});"
+                " texts without a score are excluded, because a missing answer does not mean a"
+                " correct text"
             )
-    if findings.sources < _FEW:
-        yield f"{findings.name}: {findings.sources} sources: with so few, intervals are too narrow"
+    if 0 < findings.sources < _FEW:
+        yield f"{findings.name}: only {findings.sources} sources, so intervals are too narrow"
     if findings.unknown:
         yield (
-            f"{findings.name}: it is unknown whether {findings.unknown} texts have errors; they "
-            "were not judged"
+            f"{findings.name}: {counted(findings.unknown, 'text was', 'texts were')} not judged, "
+            "because nothing says whether there are errors"
         )
     if findings.faulty and not findings.error_free:
         yield (
-            f"{findings.name}: no text is known to have no error: false alarms show in precision"
-            " only"
+            f"{findings.name}: no text is known to be error-free, so only precision reflects false"
+            " alarms"
         )
 
 
@@ -280,8 +280,7 @@ class Bench:
     def __post_init__(self) -> None:
         if not self.texts:
             raise ConfigError(
-                "of no text it is known where its errors are, whether it has any, or how people"
-                " score it: a row says so by spans, supported or human"
+                "no row has gold data: add `spans`, `supported` or `human` to the rows"
             )
         require_distinct(
             sets=[each.name for each in self.sets],

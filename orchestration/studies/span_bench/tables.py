@@ -14,7 +14,9 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    emphasis,
     estimate_cell,
+    joined,
     left,
     line,
     prose,
@@ -51,16 +53,16 @@ _PAGE_SPANS: Figures = {
     "spans right": "spans.right",
 }
 _WORDS: Figures = {"precision": "words.precision", "recall": "words.recall", "F1": "words.f1"}
-_VERDICTS: Figures = {
+_DECISIONS: Figures = {
     "balanced accuracy": "decision.balanced_accuracy",
     "decided": "decision.decided",
-    "vouched misses": "decision.vouched_misses",
+    "misses": "decision.vouched_misses",
     "false alarms": "faulty.false_alarms",
-    "balanced accuracy of decided": "decision.of_decided",
 }
+_PAGE_VERDICTS: Figures = {**_DECISIONS, "balanced accuracy of decided": "decision.of_decided"}
 _PAGE_SCORES: Figures = {
     "AUROC of score": "score.auroc",
-    "AUROC of P(error)": "probability.auroc",
+    "AUROC of P": "probability.auroc",
     "ECE": "probability.ece",
     "by chance": "probability.ece_by_chance",
     "balanced ECE": "probability.balanced_ece",
@@ -89,12 +91,9 @@ _GROUPS = (
 )
 """Headings of `GAINS` and of `OF_GROUPS`."""
 _OVERVIEW: Figures = {
-    "balanced accuracy": "decision.balanced_accuracy",
-    "decided": "decision.decided",
-    "vouched misses": "decision.vouched_misses",
-    "false alarms": "faulty.false_alarms",
+    **_DECISIONS,
     "AUROC of score": "score.auroc",
-    "AUROC of P(error)": "probability.auroc",
+    "AUROC of P": "probability.auroc",
     "ECE": "probability.ece",
     "balanced ECE": "probability.balanced_ece",
     "F1": "characters.f1",
@@ -111,9 +110,11 @@ def set_page(findings: SetFindings) -> Section:
         findings.name,
         [
             Paragraph(findings.scope),
-            Section("Decisions", [_page_table(decided, _VERDICTS, with_cut=True)]),
-            Section("Scores and P(error)", [_page_table(decided, _PAGE_SCORES)]),
-            Section("Decisions, by cut", [_page_table(decided, _PAGE_DECISIONS)]),
+            Section("Decisions", [_page_table(decided, _PAGE_VERDICTS, with_cut=True)]),
+            Section(
+                "Scores and P, the probability of an error", [_page_table(decided, _PAGE_SCORES)]
+            ),
+            Section("Decisions, by cut-off", [_page_table(decided, _PAGE_DECISIONS)]),
             Section("Decisions by kind of error", [_kind_decisions(findings)]),
             Section("Spans, by characters", [_page_table(marked, _PAGE_SPANS)]),
             Section("Spans, by words", [_page_table(marked, _WORDS)]),
@@ -140,7 +141,7 @@ def _page_table(judges: Sequence[Finding], figures: Figures, *, with_cut: bool =
             figures,
             left("judge", finding.judge),
             right("judged", of(answered(about, finding.coverage))),
-            *([left("cut", finding.cut, wrap=False)] if with_cut else []),
+            *([left("cut-off", finding.cut, wrap=False)] if with_cut else []),
         )
         for finding in judges
     )
@@ -248,7 +249,7 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
     sentences = cautions(findings)
     return Report(
         title="Span bench",
-        answer=" ".join(filter(None, map(_answer, findings.sets))),
+        answer=joined(map(_answer, findings.sets)),
         facts=[
             prose("texts of {}", code(", ".join(data))),
             *(prose("{}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
@@ -259,13 +260,13 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
             Section("Overview", [_overview(findings)], only="page"),
             *(set_page(each) for each in findings.sets),
             *(block for each in findings.sets for block in terminal_tables(each)),
-            Paragraph(_TERMINAL_READING, only="terminal"),
+            Paragraph(_short_reading(findings), only="terminal"),
             Bullets(sentences, tone="caution", only="terminal"),
         ],
     )
 
 
-def _answer(findings: SetFindings) -> str:
+def _answer(findings: SetFindings) -> Prose:
     """Name the best judge by decisions, or else by spans, and compare it with a baseline."""
     judges = [finding for finding in findings.judges if finding.role != "baseline"]
     for name, words in (
@@ -284,32 +285,36 @@ def _answer(findings: SetFindings) -> str:
             compared = "worse than"
         value = estimate_cell(best.figures[name], _BRIEF).text
         verb = words if len(defined) > 1 else words.replace(" best", "")
-        return f"On {findings.name} {best.judge} {verb} {value}, {compared} marking all new words."
+        return prose(
+            "On {}, {} {} {}, {} marking all new words.",
+            *(emphasis(findings.name), code(best.judge), verb, value, compared),
+        )
     return ""
 
 
 def _reading(confidence: float) -> Prose:
     return prose(
-        "People marked the errors of these texts. **Balanced accuracy** is the mean of two shares: "
-        "of the texts with errors, and of those without, that the decision gets right. The column "
-        "*cut* says which decisions count as an error: *faulty* alone or all that are *not ok*, "
-        "whichever is better on these texts. *Decided* is the share of texts that are ok or "
-        "faulty. *Vouched misses* is the share of the texts with errors that are ok, *false "
-        "alarms* the share of the texts without errors that are faulty. **AUROC** says how often "
-        "a text with an error has a worse score, or a greater P(error), than one without; 0.5 is "
-        "chance. **ECE** is the mean distance of P(error) from the share of texts with errors, in "
-        "ten bins of equal size. In the *balanced ECE* the texts with errors have the same total "
-        "weight as those without, so that it can be compared between sets. **F1** is the harmonic "
-        "mean of *precision*, the share of the marked characters that people mark too, and "
-        "*recall*, the share of people's that the judge marks. All characters of a set count "
-        "together, so long texts count more. *Caught* at {} of false alarms takes the threshold "
-        "of the score that suits these texts best: it is optimistic. Three baselines stand beside "
-        "each judge: mark **nothing**, **everything**, or every **new word**, a content word "
-        "whose stem the input lacks. A judge that is no better than these is not worth its cost. "
-        "Baselines are measured on the texts that the panel answered. Intervals, of {}, are "
-        "bootstrapped by source. *Judged* is the number of texts with the figure, of those that "
-        "it could be computed for.",
-        f"{FALSE_ALARMS:.0%}",
+        "People marked the errors of these texts. **Balanced accuracy** is the mean of two shares "
+        "of right decisions: those on texts with errors and those on texts without. The column "
+        "*cut-off* says which decisions count as an error: *faulty* alone or all that are *not "
+        "ok*, whichever is better on these texts. *Decided* is the share of texts that are ok or "
+        "faulty. *Misses* is the share of the texts with errors that are ok, and *false alarms* "
+        "the share of the texts without errors that are faulty. **AUROC** is the probability that "
+        "a text with an error has a worse score than one without, or a higher probability of an "
+        "error, P; 0.5 is chance. **ECE** is the mean distance of P from the share of texts with "
+        "errors, in ten bins of equal size. In the *balanced ECE*, the texts with errors have the "
+        "same total weight as those without, so that sets can be compared. **F1** is the harmonic "
+        "mean of *precision*, the share of the judge's marked characters that people also mark, "
+        "and *recall*, the share of people's marked characters that the judge also marks. All "
+        "characters of a set count together, so long texts count more. {} is the share "
+        "of the texts with errors that are caught at the best threshold of the score with at most "
+        "that share of false alarms; it is optimistic, because the threshold is chosen on these "
+        "texts. Each judge is compared with three baselines: mark **nothing**, **everything**, or "
+        "every **new word**, a content word whose stem does not occur in the input. A judge that "
+        "is no better than these is not worth its cost. Baselines are measured on the texts that "
+        "the panel answered. Intervals are {}, bootstrapped by source. *Judged* is the number of "
+        "texts behind the figures, out of those for which they could be computed.",
+        emphasis(f"Caught at {FALSE_ALARMS:.0%}"),
         f"{confidence:.0%}",
     )
 
@@ -328,7 +333,7 @@ def _overview(findings: Findings) -> Table:
             left("set", each.name),
             left("judge", finding.judge),
             right("judged", of(finding.coverage.texts)),
-            left("cut", finding.cut if each.is_decided else ""),
+            left("cut-off", finding.cut if each.is_decided else ""),
         )
         for each in findings.sets
         for finding in each.judges
@@ -338,43 +343,54 @@ def _overview(findings: Findings) -> Table:
 
 _SPANS: Figures = {
     "F1": "characters.f1",
-    "prec.": "characters.precision",
+    "precision": "characters.precision",
     "recall": "characters.recall",
-    "words": "words.f1",
-    "hit": "places.hit",
-}
-_DECISIONS: Figures = {
-    "balanced acc.": "decision.balanced_accuracy",
-    "sure": "decision.decided",
-    "miss": "decision.vouched_misses",
-    "alarms": "faulty.false_alarms",
-    "right": "decision.of_decided",
+    "F1 of words": "words.f1",
+    "places hit": "places.hit",
 }
 _SCORES: Figures = {
-    "AUROC": "score.auroc",
-    "flags": "flagged.error_free",
-    f"≤{FALSE_ALARMS:.0%}": "score.caught",
+    "AUROC of score": "score.auroc",
+    "error-free flagged": "flagged.error_free",
+    CAUGHT: "score.caught",
 }
 _PROBABILITY: Figures = {
     "AUROC of P": "probability.auroc",
     "ECE": "probability.ece",
-    "balanced": "probability.balanced_ece",
+    "balanced ECE": "probability.balanced_ece",
 }
+_EXPLAINED: Mapping[str, str] = {
+    "n": "n: number of judged texts.",
+    "balanced accuracy": "Balanced accuracy of the decision at the better of two cut-offs; the "
+    "column cut-off says whether faulty alone or all that is not ok counts as an error.",
+    "decided": "Decided: share of texts that are ok or faulty.",
+    "misses": "Misses: share of the texts with errors that are ok.",
+    "false alarms": "False alarms: share of the texts without errors that are faulty.",
+    "AUROC of score": "AUROC of score: how often a text with an error has a worse score than one "
+    "without; 0.5 is chance.",
+    "error-free flagged": "Error-free flagged: share of error-free texts with any reported error.",
+    CAUGHT: f"Caught at {FALSE_ALARMS:.0%}: share of the texts with errors that are caught at the "
+    f"best threshold with at most {FALSE_ALARMS:.0%} false alarms; it is optimistic, because the "
+    "threshold is chosen on these texts.",
+    "AUROC of P": "AUROC of P: the same as for the score, for the probability of an error.",
+    "ECE": "ECE: mean distance of that probability from the share of texts with errors; in the "
+    "balanced ECE, texts with and without errors have equal weight.",
+    "F1": "F1, precision and recall are over the characters of the whole set.",
+    "places hit": "Places hit: share of the places marked by people that a span touches.",
+}
+"""Heading of a column on a terminal -> what it shows, and its neighbours that need no sentence."""
 
 
-_TERMINAL_READING = (
-    "n: number of texts judged. Balanced accuracy: of the decision, at the better of its two "
-    "cuts. Sure: share of texts that are ok or faulty. Miss: share of the texts with errors "
-    "that are ok. Alarms: share of the texts without errors that are faulty. Right: balanced "
-    "accuracy on the sure texts. AUROC: how often a text with an error has a worse score, or "
-    "a greater P(error), than one without; 0.5 is chance. ECE, plain and balanced: distance "
-    "of P(error) from the observed rate. Flags: share of error-free texts with any span. "
-    f"≤{FALSE_ALARMS:.0%}: share of the texts with errors that are caught at the best "
-    f"threshold with at most {FALSE_ALARMS:.0%} false alarms, which is optimistic. F1, "
-    "precision, recall: over the characters of the whole set. Words: F1 of words. Hit: share "
-    "of the places marked by people that a span touches. New words: every content word that "
-    "the input lacks. Intervals are 95 %, by source."
-)
+def _short_reading(findings: Findings) -> str:
+    """Return the legend of the columns that a terminal shows."""
+    tables = (table for each in findings.sets for table in terminal_tables(each))
+    shown = {column.heading for table in tables for column in table.columns}
+    return " ".join(
+        (
+            *(sentence for heading, sentence in _EXPLAINED.items() if heading in shown),
+            "New words: every content word that does not occur in the input.",
+            f"Intervals are {findings.settings.confidence:.0%}, by source.",
+        )
+    )
 
 
 def terminal_tables(findings: SetFindings) -> Iterator[Table]:
@@ -412,7 +428,7 @@ def _terminal_table(
                 left("judge", finding.judge, wrap=False),
                 *([right("n", answered(about, finding.coverage)[0])] if counted else []),
                 spread(heading, finding.figures[first], _BRIEF),
-                *([left("at", finding.cut, wrap=False)] if with_cut else []),
+                *([left("cut-off", finding.cut, wrap=False)] if with_cut else []),
                 *(right(each, finding.figures[name].value, _BRIEF) for each, name in others),
                 faint=finding.role == "baseline",
             )

@@ -2,12 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import cast
 
 import anyio
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -17,7 +18,7 @@ from loopback.answers import chat
 from loopback.server import LoopbackServer
 
 import spanjury
-from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
+from spanjury.judges.core import ConfigError, DataError, Decision, Report, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.judging import evaluation
@@ -182,6 +183,29 @@ def test_data_frames_are_rows_and_reports_become_data_frames() -> None:
         assert table["score"].isna().tolist() == [False, False, True, False]
         assert reports.to_polars().rows(named=True)[2]["score"] is None
         assert "abstained" in reports._repr_html_()
+        spans = reports.to_pandas(rows="spans")
+        assert spans[["id", "aspect", "start", "end", "text"]].to_numpy().tolist() == [
+            ["line-1", "consistency", 6, 7, "6"]
+        ]
+        assert spans.columns.tolist() == reports.to_polars(rows="spans").columns
+        with pytest.raises(ConfigError, match="rows: .*assessments"):
+            reports.to_pandas(rows="texts")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_passages_in_memory_are_lists_tuples_or_arrays(kind: Callable[..., object]) -> None:
+    row = {"question": "Which year?", "answer": "It is 6.", "contexts": kind(["It is 5.", "No."])}
+    for data in ([row], pd.DataFrame([row])):
+        (report,) = spanjury.evaluate(data, judges=RULES, aspects="faithfulness")
+        assert [*report.segment.inputs.values()] == ["Which year?", "It is 5.", "No."]
+        assert report.decision is Decision.FAULTY
+
+
+def test_a_missing_value_of_a_data_frame_is_null() -> None:
+    columns = {"question": ["a", "b"], "contexts": [["c"]] * 2, "answer": ["It is 6.", None]}
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        with pytest.raises(DataError, match="line 2: answer: got null, expected a text"):
+            spanjury.evaluate(frame, judges=RULES)
 
 
 @pytest.mark.parametrize(

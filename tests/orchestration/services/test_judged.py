@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from fakes.result_files import USAGE, result, write_results
 
-from spanjury.judges.core import DataError, ErrorSpan, PanelReport, Report, SeatReport
+from spanjury.judges.core import DataError, ErrorSpan, PanelReport, Report, SeatReport, Segment
 from spanjury.orchestration.services.judging.scorers import read_scorers
 from spanjury.orchestration.services.people.agreement import read_judged
+from spanjury.orchestration.studies.sources import TextIds
 
+IDS = TextIds(Segment(segment_id=name, system="bart", output="") for name in "ab")
 OMISSION = ErrorSpan(text="", explanation="The date is missing.", severity=2)
 
 
@@ -35,10 +37,10 @@ def results(tmp_path: Path) -> Path:
 
 
 def test_scorers_of_a_run_that_was_read_need_its_file_no_more(results: Path) -> None:
-    alone = read_scorers([results])
-    judged = read_judged([results])
+    alone = read_scorers([results], ids=IDS)
+    judged = read_judged([results], ids=IDS)
     results.unlink()
-    assert read_scorers([results], judges=judged.scorers) == alone
+    assert read_scorers([results], ids=IDS, judges=judged.scorers) == alone
     assert {(one.name, tuple(one.scores.items())) for one in alone} == {
         ("panel", (("a", 4.0), ("b", 2.0))),
         ("seat 0", (("a", 5.0), ("b", 2.0))),
@@ -47,7 +49,7 @@ def test_scorers_of_a_run_that_was_read_need_its_file_no_more(results: Path) -> 
 
 
 def test_annotators_are_the_panel_and_its_seats_with_what_a_text_took(results: Path) -> None:
-    found = {one.name: one for one in read_judged([results]).annotators}
+    found = {one.name: one for one in read_judged([results], ids=IDS).annotators}
     assert [*found] == ["panel", "seat 0", "seat 1"]
     assert [found[name].marks for name in found] == [False, True, True]
     assert found["seat 0"].spans == {"a": (), "b": (OMISSION,)}
@@ -56,9 +58,9 @@ def test_annotators_are_the_panel_and_its_seats_with_what_a_text_took(results: P
 
 def test_a_file_that_is_named_twice_is_two_runs_of_the_same_scores(results: Path) -> None:
     twice = [results, results]
-    judged = read_judged(twice)
+    judged = read_judged(twice, ids=IDS)
     assert len(judged.annotators) == 6
-    assert read_scorers(twice, judges=judged.scorers) == read_scorers(twice)
+    assert read_scorers(twice, ids=IDS, judges=judged.scorers) == read_scorers(twice, ids=IDS)
 
 
 def test_scores_of_metrics_are_left_to_the_scorers(results: Path) -> None:
@@ -68,9 +70,9 @@ def test_scores_of_metrics_are_left_to_the_scorers(results: Path) -> None:
         '{"bleu": {"signature": "b", "better": "higher", "corpus": null}}}\n'
         '{"id": "a", "scores": {"bleu": 0.5}}\n'
     )
-    judged = read_judged([scores, results])
+    judged = read_judged([scores, results], ids=IDS)
     assert [*judged.scorers] == [results]
-    found = read_scorers([scores, results], judges=judged.scorers)
+    found = read_scorers([scores, results], ids=IDS, judges=judged.scorers)
     assert [one.name for one in found] == ["bleu", "panel", "seat 0", "seat 1"]
 
 
@@ -78,4 +80,29 @@ def test_a_results_file_without_a_score_says_so(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text("")
     with pytest.raises(DataError, match="there is no score in"):
-        read_scorers([path], judges=read_judged([path]).scorers)
+        read_scorers([path], ids=IDS, judges=read_judged([path], ids=IDS).scorers)
+
+
+def test_results_join_their_texts_by_system_in_whatever_order_a_file_has_them(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "results.jsonl"
+    ids = {"t": ("old", 5.0), "t/new": ("new", 2.0)}
+    rows = [
+        replace(result(name, system=system), report=panel((score, score)))
+        for name, (system, score) in ids.items()
+    ]
+    write_results(path, rows)
+    texts = [
+        Segment(segment_id="t", system="new", output=""),
+        Segment(segment_id="t/old", system="old", output=""),
+    ]
+    judged = read_judged([path], ids=TextIds(texts))
+    assert judged.scorers[path][0].scores == {"t": 2.0, "t/old": 5.0}
+    assert judged.annotators[1].spans == {"t": (OMISSION,), "t/old": ()}
+
+
+def test_two_results_for_one_text_and_aspect_are_an_error(results: Path) -> None:
+    results.write_text(results.read_text() * 2)
+    with pytest.raises(DataError, match="two results for 'a' on"):
+        read_judged([results], ids=IDS)

@@ -64,7 +64,9 @@ def test_exams_that_two_releases_held_of_one_judge_are_on_one_card() -> None:
     later = record(RETEST, seats={"form": "form|rules:a|spanjury:0.3.0"})
     assert len(Card(records=(earlier, later)).measures) == 2
     other = record(RETEST, seats={"form": "form|rules:b|spanjury:0.3.0"})
-    with pytest.raises(ConfigError, match=r"of form and .* of form \(settings or versions differ"):
+    with pytest.raises(
+        ConfigError, match=r"examined form; .* examined form \(settings or versions differ"
+    ):
         Card(records=(earlier, other))
 
 
@@ -85,9 +87,9 @@ def test_a_demand_on_a_measure_that_no_exam_gives_names_those_there_are() -> Non
 
 
 def test_exams_of_two_judges_make_no_card() -> None:
-    with pytest.raises(ConfigError, match="none in common: .* and .* of other$"):
+    with pytest.raises(ConfigError, match="share none: .*; .* examined other$"):
         Card(records=(record(AVERAGE), record(RETEST, seats={"other": "other|v1"})))
-    with pytest.raises(ConfigError, match="one exam or more"):
+    with pytest.raises(ConfigError, match="at least one exam"):
         Card(records=())
 
 

@@ -105,36 +105,36 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
     assert only(compared).texts == 19
     assert only(compared).second == pytest.approx(3 / 19)
     assert compared.unshared.unscored == (1, 0)
-    assert "Pairs of scores that A lacks, of those that were shown to both: 1." in remarks(compared)
+    assert "Pairs shown to both judges that A did not score: 1." in remarks(compared)
 
 
 @pytest.mark.parametrize(
     ("second", "remark"),
     [
-        (scored(KEEN[:18]), "Texts in the exam of A only: 2 (18, 19)."),
+        (scored(KEEN[:18]), "Texts only in the exam of A: 2 (18, 19)."),
         (
             scored(KEEN) + scored(KEEN, condition="order"),
-            "Conditions in the exam of B only: 1 (order).",
+            "Conditions only in the exam of B: 1 (order).",
         ),
         (
             scored(KEEN) + scored(KEEN, aspect="charm"),
-            "Aspects in the exam of B only: 1 (charm).",
+            "Aspects only in the exam of B: 1 (charm).",
         ),
         (
             scored(KEEN[:15]) + scored(KEEN[15:], texts=map(str, range(15, 20)), version="new"),
-            "Damaged texts skipped, since they differ: 5.",
+            "Damaged texts skipped, because they differ: 5.",
         ),
         (
             scored(KEEN[:18]) + scored([0, 0], texts=["18", "19"], condition=None),
-            "Damaged texts that only A was shown: 2.",
+            "Damaged texts shown only to A: 2.",
         ),
         (
             [*scored(KEEN)[1:], replace(scored(KEEN)[0], clean_digest="other")],
-            "Texts that differ under one name: 1 (0).",
+            "Texts with the same name that differ: 1 (0).",
         ),
         (
             scored(KEEN, repeats=5),
-            "A's scores are sums over 1, B's over 5: a finer score changes more often.",
+            "A's scores are sums of 1 judgment, and B's of 5; a finer score changes more often.",
         ),
     ],
 )
@@ -150,7 +150,8 @@ def test_an_aspect_of_which_something_else_is_expected_is_skipped() -> None:
         scored(KEEN) + scored(KEEN, aspect="charm", expected="unchanged"),
     )
     assert [place.aspect for place, _ in compared.contrasts] == ["fluency"]
-    assert remarks(compared) == ("Conditions with another expected effect on an aspect: 1.",)
+    remark = "Conditions that are expected to affect an aspect differently: 1."
+    assert remarks(compared) == (remark,)
 
 
 @pytest.mark.parametrize(

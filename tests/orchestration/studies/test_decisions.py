@@ -279,8 +279,8 @@ def test_eight_texts_state_no_rate_of_false_alarms_and_leave_harmless_changes_un
     assert math.isnan(found.caught_10.value)
     assert verdicts(findings) == {"negated": "discerned", "reworded": "undecided"}
     text = " ".join(cautions(findings))
-    assert "Too few clean texts have a score to state a false-alarm rate of 5%" in text
-    assert "which takes 10: consistency 8." in text
+    assert "Too few clean texts have a score for a false-alarm rate of 5%" in text
+    assert "which needs 10: consistency 8." in text
     measures = {one.name: one.value for one in measures_of(findings)}
     assert measures["discernment.caught.average"] is None
     assert measures["discernment.false_alarms"] is None
@@ -334,7 +334,7 @@ def test_harmful_and_harmless_conditions_stand_in_one_table_on_every_page() -> N
     findings = examined(clean, {"negated": lower(clean, 0.09), "reworded": lower(clean, 1)})
     report = discernment_report(findings, examinee=JUDGE, data="d", recipe="r")
     page = report_markdown(report)
-    (table,) = (block for block in page.split("\n\n") if "caught at 10 %" in block)
+    (table,) = (block for block in page.split("\n\n") if "| caught at 10 % |" in block)
     assert [line.split("|")[1].strip() for line in table.splitlines()[2:]] == [
         "reworded",
         "**negated**",
@@ -406,9 +406,24 @@ def test_twins_are_counted_on_what_they_harm_alone() -> None:
 
 
 def test_a_constant_judge_catches_none_and_orders_by_chance() -> None:
-    found = twins_of([4.0] * 6, [4.0] * 6)
+    found = twins_of([4.0] * 20, [4.0] * 20)
     assert found is not None
     assert (found.caught.value, found.false_alarms, found.in_order.value) == (0, 0, 0.5)
+    # Zero caught of ten sources is not certainly zero.
+    assert found.caught.low == 0
+    assert found.caught.high > 0.1
+    assert found.in_order.low < 0.5 < found.in_order.high
+
+
+def test_fewer_than_ten_pairs_state_no_rate_of_false_alarms() -> None:
+    few, enough = (twins_of([5.0] * n, [4.0] * n) for n in (9, 10))
+    assert few is not None
+    assert math.isnan(few.caught.value)
+    assert math.isnan(few.false_alarms)
+    assert few.in_order.value == 1
+    assert enough is not None
+    assert (enough.caught.value, enough.false_alarms) == (1, 0)
+    assert enough.caught.low < 1
 
 
 def test_pairs_without_both_scores_and_other_damage_are_no_twins() -> None:

@@ -110,10 +110,20 @@ def test_the_location_of_a_quote_is_one_of_the_known_words() -> None:
 
 @pytest.mark.parametrize(
     "condition",
-    ["score<5", "score!=5", "decision!=ok", "spans=0", "error_probability<=1", "outcome=scored"],
+    [
+        *("score<5", "score!=5", "spans=0", "error_probability<=1", "outcome=scored"),
+        *("decision=ok", "decision<=ok", "decision<unsure", "decision>=unsure"),
+    ],
 )
 def test_a_report_without_a_score_meets_no_condition_on_what_it_lacks(condition: str) -> None:
     assert failing([UNSCORED], condition) == []
+
+
+def test_a_report_without_a_decision_is_not_ok() -> None:
+    assert [row.says for row in failing([UNSCORED], "decision!=ok")] == [
+        "timed_out: It took too long."
+    ]
+    assert failing([UNSCORED], "decision!=ok and spans=0") == []
 
 
 def test_a_row_names_every_condition_that_it_meets_and_each_span_once() -> None:

@@ -27,6 +27,7 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
     PATTERNS,
     REPEAT,
+    SMALLEST_MOVE,
     Change,
     Direction,
     ListOutcome,
@@ -269,7 +270,7 @@ def test_one_step_and_two_are_compared_in_both_definitions() -> None:
 @given(st.floats(-4, 4), st.floats(-4, 4))
 def test_whatever_reverts_is_inconsistent_in_the_broad_sense_too(one: float, two: float) -> None:
     (result,) = patterns(np.array([one]), np.array([two]))
-    if one != 0 and two == 0:
+    if abs(one) >= SMALLEST_MOVE and two == 0:
         assert PATTERNS[int(result)] == "inconsistent"
 
 
@@ -363,11 +364,11 @@ def test_a_page_and_json_say_the_same_of_the_same() -> None:
 def test_a_computed_score_that_no_reworded_explanation_moves_is_pointed_out() -> None:
     reworded, graver = change("a", 3, 3, condition="explanation+1"), change("a", 3, 2)
     computed = [replace(row, method=RescoringMethod.COMPUTED) for row in (reworded, graver)]
-    assert any("no explanation" in said for said in cautions(findings_of(computed)))
+    assert any("rewording only" in said for said in cautions(findings_of(computed)))
     moved = [replace(computed[0], after=2), computed[1]]
     continued = [replace(row, method=RescoringMethod.CONTINUED) for row in (reworded, graver)]
     for rows in (moved, continued):
-        assert not any("no explanation" in said for said in cautions(findings_of(rows)))
+        assert not any("rewording only" in said for said in cautions(findings_of(rows)))
 
 
 def test_an_aspect_without_scores_is_not_said_to_lack_numbers_of_errors() -> None:
@@ -386,7 +387,7 @@ def test_restated_lists_are_warned_of() -> None:
         after=3,
         method=RescoringMethod.RESTATED,
     )
-    assert any("restated in a new turn" in result for result in cautions(findings_of([row])))
+    assert any("given in a new turn" in result for result in cautions(findings_of([row])))
 
 
 @pytest.mark.parametrize(
@@ -403,3 +404,61 @@ def test_a_change_that_contradicts_itself_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match="score"):
         change("t", before, after, list_outcome=list_outcome)
+
+
+def test_a_move_of_less_than_a_tenth_of_a_point_does_not_count() -> None:
+    """Two scores fall by 0.05 and by 0.1; a third has only 0.05 points of room."""
+    rows = [change("small", 3, 2.95), change("enough", 3, 2.9), change("floor", 1.05, 1.0)]
+    result = finding(*rows, *(change(one.text, one.before, 3, condition=CONTROL) for one in rows))
+    assert result.overall.changed == pytest.approx(1 / 3)
+    assert (result.with_room.reports, result.toward(result.with_room)) == (2, 0.5)
+    assert result.with_room_against.reports == 3
+    assert result.overall.average.value == pytest.approx((-0.05 - 0.1 - 0.05) / 3)
+    assert result.net is not None
+    assert result.net.toward.value == pytest.approx(1 / 3)
+    tiny, large = np.array([0.05, 0.05, 0.2]), np.array([0.0, 0.3, 0.3])
+    assert [PATTERNS[int(one)] for one in patterns(tiny, large)] == [
+        "unmoved",
+        "two steps only",
+        "both",
+    ]
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=20))
+def test_of_integer_labels_every_move_counts(pairs: list[tuple[int, int]]) -> None:
+    result = finding(*(change(str(n), *pair) for n, pair in enumerate(pairs)))
+    assert result.overall.fell == sum(after < before for before, after in pairs)
+    assert result.overall.rose == sum(after > before for before, after in pairs)
+    assert result.with_room.reports == sum(before > 1 for before, _ in pairs)
+
+
+def answer_of(*rows: Change) -> str:
+    return str(faithfulness_report(findings_of(rows, draws=200), data="d").answer)
+
+
+def test_a_judge_that_moves_at_random_is_not_said_to_follow_its_list() -> None:
+    """Half of the scores fall, and half of them fall under the control, too: net, none follows."""
+    rows = [change(str(n), 3, 2 if n % 4 in {0, 1} else 3) for n in range(40)]
+    null = [change(str(n), 3, 2 if n % 4 in {1, 2} else 3, condition=CONTROL) for n in range(40)]
+    answer = answer_of(*rows, *null)
+    assert "not shown to follow" in answer
+    assert "+0% [" in answer
+    assert "(50.0% move although" in answer
+
+
+def test_the_answer_is_net_of_a_control_that_moves() -> None:
+    rows = [change(str(n), 3, 2) for n in range(40)]
+    null = [change(str(n), 3, 2 if n % 4 == 0 else 3, condition=CONTROL) for n in range(40)]
+    assert "+75% [" in answer_of(*rows, *null)
+    assert "net of the null control (25.0% move" in answer_of(*rows, *null)
+    quiet = [replace(row, after=row.before) for row in null]
+    assert "100% of the scores with room to move follow it" in answer_of(*rows, *quiet)
+    assert "Without a null control" in answer_of(*rows)
+
+
+def test_an_aspect_without_scores_is_not_counted_among_those_of_a_mean() -> None:
+    silent = replace(
+        change("a", None, None, list_outcome=ListOutcome.UNSCORED, errors=None), aspect="b"
+    )
+    (average,) = averages(findings_of([change("a", 4, 3), silent], draws=50).findings)
+    assert average.aspects == 1

@@ -18,6 +18,7 @@ from spanjury.orchestration.report import Picture, Report
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.studies.discernment.conclusions import Conclusion, conclusion
+from spanjury.orchestration.studies.discernment.detection import WRITTEN
 from spanjury.orchestration.studies.discernment.findings import (
     METHODS,
     Contrast,
@@ -374,7 +375,7 @@ def test_one_source_shows_nothing_however_many_texts_it_has() -> None:
     findings = findings_of(KEEN, texts_each=40)
     assert verdicts(findings)[0] is Conclusion.UNDECIDED
     assert "40 texts of 1 source cannot show anything" in page(findings)
-    assert "Take texts of 5 sources or more; texts with equal inputs that are" in page(findings)
+    assert "Take texts of 5 sources or more; give texts with equal inputs but" in page(findings)
     assert np.isnan(findings.findings[0].contrasts[0].interval).all()
 
 
@@ -409,12 +410,37 @@ def test_the_page_names_the_judges_the_settings_and_the_results() -> None:
         "- data: `data.jsonl`, 40 texts",
         "- mode: `calibrated`, seed 1, 200 bootstrap draws",
         "- Scores fall enough to act on after (1): shout.",
-        "- Scores stay the same, as they should, after (1): full-stop.",
+        "- The mean score moves by less than half a step, as it should, after (1): full-stop.",
         "| shout | **+0.49** | +0.00 = |",
         "| shout | 1 | there are no small letters \\| at all |",
         "![D of each condition](bars.png)",
     ):
         assert line in text.splitlines()
+
+
+def test_twins_that_people_wrote_are_not_called_damage_by_a_rule() -> None:
+    findings = findings_of(KEEN)
+    shouted, *others = findings.findings
+    assert "| shout | rule |" in page(findings)
+    written = replace(findings, findings=(replace(shouted, family=WRITTEN), *others))
+    assert "| shout | people |" in page(written)
+
+
+@pytest.mark.parametrize(
+    ("judge", "segments", "answer"),
+    [
+        (KEEN, 4, "The texts are too few to show what the judge sees."),
+        (BLIND, 4, "The texts are too few to show what the judge sees."),
+        (BLIND, 9, "The judge sees 0 of 1 kind of damage; it misses shout."),
+    ],
+)
+def test_texts_too_few_for_a_rate_count_only_what_they_decide(
+    judge: Mapping[str, tuple[float, float]], segments: int, answer: str
+) -> None:
+    """The harmless condition is no kind of damage."""
+    findings = findings_of(judge, segments=segments)
+    assert math.isnan(findings.caught.value)
+    assert page(findings).splitlines()[2] == f"**{answer}**"
 
 
 def test_every_table_of_the_page_has_rows_of_one_length() -> None:
@@ -426,17 +452,17 @@ def test_every_table_of_the_page_has_rows_of_one_length() -> None:
 def test_a_blind_judge_is_called_blind_on_the_page() -> None:
     text = page(findings_of(BLIND))
     assert "- Scores are not shown to fall after (1): shout." in text
-    assert "On fluency no score moved under any condition that should make it fall" in text
+    assert "On fluency, no score moved under any condition that should make it fall" in text
 
 
 def test_missing_scores_are_counted_and_taken_at_their_worst() -> None:
     text = " ".join(cautions(findings_of(KEEN, absent={"fluency": 20})))
-    assert "On fluency 40 of 80 pairs lack a score and were skipped." in text
-    assert "no fall would be left after: shout." in text
+    assert "On fluency, 40 of 80 pairs lack a score and were skipped." in text
+    assert "scores would no longer fall after: shout." in text
     fewer = " ".join(cautions(findings_of(KEEN, absent={"fluency": 4})))
-    assert "no effect on a damaged aspect would lose its sign" in fewer
+    assert "every fall that is shown now would remain" in fewer
     all_gone = findings_of(KEEN, absent={"consistency": 40})
-    assert "On consistency the judge gave no pair of scores at all." in cautions(all_gone)
+    assert "On consistency, the judge scored no pair" in " ".join(cautions(all_gone))
 
 
 @pytest.mark.parametrize(
@@ -454,12 +480,12 @@ def test_few_texts_are_warned_of(segments: int, caution: str) -> None:
 def test_texts_at_the_worst_score_are_warned_of() -> None:
     rising = {"shout": (-1.0, 0.0), "full-stop": (0.0, 0.0)}
     text = " ".join(cautions(findings_of(rising, clean=1.0)))
-    assert "On fluency 100% of the clean texts have the worst score already" in text
+    assert "On fluency, 100% of the clean texts have the worst score already" in text
 
 
 def test_a_mode_that_gives_no_p_value_is_warned_of() -> None:
-    assert "no p-value" in " ".join(cautions(findings_of(KEEN, mode="paper")))
-    assert "too generous" in " ".join(cautions(findings_of(KEEN, mode="wilson")))
+    assert "not a p-value" in " ".join(cautions(findings_of(KEEN, mode="paper")))
+    assert "anti-conservative" in " ".join(cautions(findings_of(KEEN, mode="wilson")))
     assert not cautions(findings_of(KEEN))
 
 

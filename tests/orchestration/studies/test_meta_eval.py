@@ -14,6 +14,8 @@ from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
     MetaFindings,
+    Ranking,
+    SystemMean,
     meta_json,
 )
 from spanjury.orchestration.studies.agreement.scorers import (
@@ -100,6 +102,30 @@ def test_a_second_output_of_a_system_for_an_input_stands_in_a_column_of_its_own(
     assert table.items == len(texts) + 1
 
 
+def test_systems_with_equal_means_share_a_rank() -> None:
+    def ranked(by: str, **scores: float) -> Ranking:
+        systems = (
+            SystemMean(system=name, score=score, low=score, high=score, outputs=3)
+            for name, score in scores.items()
+        )
+        return Ranking(aspect="fluency", by=by, systems=tuple(systems))
+
+    found = whole(Settings(draws=0), scorer("good", segments(), noise=0.1))
+    by_people = ranked("people", a=5.0, b=0.1 + 0.2, c=0.3, d=0.1, e=math.nan)
+    by_errors = ranked("errors", e=1.0, c=2.0, b=2.0, a=3.0, d=math.nan)
+    aspect = replace(found.aspects[0], rankings=(by_people, by_errors))
+    page = report_markdown(agreement_report(replace(found, aspects=(aspect,))))
+    rows = [[cell.strip() for cell in line.split("|")] for line in page.splitlines()]
+    cells = {
+        each[2]: (each[1], each[4]) for each in rows if len(each) > 4 and each[2] in set("abcde")
+    }
+    assert {name: rank for name, (rank, _) in cells.items()} == dict(
+        zip("abcde", "1224-", strict=True)
+    )
+    ranks = {name: other.rpartition("rank ")[2] for name, (_, other) in cells.items()}
+    assert ranks == {"a": "4", "b": "2", "c": "2", "d": "-", "e": "1"}
+
+
 def test_scorers_of_other_aspects_are_not_compared_but_metrics_are_on_all() -> None:
     texts = segments()
     other = replace(scorer("other", texts, noise=0.1), aspect="coherence")
@@ -174,7 +200,7 @@ def test_constant_scores_have_no_correlation_and_a_reason() -> None:
     good = scorer("good", texts, noise=0.3)
     found = by_name(Settings(draws=50), flat, good)
     assert math.isnan(found["flat"].value)
-    assert found["flat"].reason == "constant scores"
+    assert found["flat"].reason == "its scores are constant"
     assert list(found) == ["good", "flat"]
     assert not found["flat"].is_tied
 
@@ -198,6 +224,26 @@ def test_the_same_seed_gives_the_same_page() -> None:
     assert "60 draws, seed 7" in first
 
 
+def test_no_scorer_is_called_close_that_is_not_shown_to_agree() -> None:
+    texts = segments()
+    worse = scorer("worse", texts, noise=0.3)
+    against = replace(worse, scores={text: -score for text, score in worse.scores.items()})
+    settings = Settings(draws=60)
+
+    def answer(*scorers: Scorer) -> str:
+        page = report_markdown(agreement_report(whole(settings, *scorers)))
+        return page.replace("\\", "")
+
+    (measured,) = by_name(settings, against).values()
+    assert not measured.is_shown
+    ends = f"{measured.value:.2f} [{measured.low:.2f}, {measured.high:.2f}]"
+    said = f"no scorer is shown to agree with people; `worse` is closest ({ends})"
+    assert said in answer(against)
+    good = answer(against, scorer("good", texts, noise=0.3))
+    assert "`good` is closest to people (" in good
+    assert "no scorer" not in good
+
+
 def test_texts_of_one_system_take_another_level_and_the_report_says_so() -> None:
     texts = [one for one in segments() if one.system == "s0"]
     scorers = (scorer("good", texts, noise=0.3), Scorer(name="silent", scores={}))
@@ -207,7 +253,7 @@ def test_texts_of_one_system_take_another_level_and_the_report_says_so() -> None
         )
         for level in _LEVELS
     )
-    says = "so nothing can be correlated at this level; --level pooled correlates all texts"
+    says = "so no correlation can be computed at this level; --level pooled correlates all texts"
     assert f"fluency: no input has texts of 3 systems, {says}" in within
     assert f"fluency: there are no 3 systems, {says}" in of_systems
     assert says not in pooled
@@ -230,3 +276,44 @@ def test_json_has_null_for_what_is_undefined() -> None:
     (row,) = values["agreements"]
     assert row["value"] is None
     assert row["others"]["pearson"] is None
+
+
+def test_a_few_systems_are_not_resampled() -> None:
+    few = [text for text in segments() if text.system in {"s0", "s1"}]
+    pooled = Settings(level="pooled", draws=50)
+    for texts, units, words in (
+        (few, "inputs", "resampled inputs, not systems (fewer than 5 for an input)"),
+        (segments(), "both", "resampled systems and inputs (50 draws"),
+    ):
+        findings = whole(pooled, scorer("good", texts, noise=0.3), texts=texts)
+        assert {each.resampled for each in findings.agreements} == {units}
+        assert words in " ".join(report_markdown(agreement_report(findings)).split())
+
+
+def test_an_interval_over_inputs_is_that_of_scipy_s_bootstrap() -> None:
+    """A system with few texts would have whole draws to itself if systems were resampled."""
+    texts = [
+        text
+        for text in segments()
+        if text.system == "s0" or (text.system == "s1" and text.segment_id < "2")
+    ]
+    good = scorer("good", texts, noise=1.0)
+    table = ratings(texts, [good], aspect="fluency")
+    (found,) = agreements(table, Settings(level="pooled", draws=2000))
+    rng = np.random.default_rng(5)
+    human, scores = table.human, table.scores[0]
+    drawn = []
+    for _ in range(2000):
+        columns = rng.integers(human.shape[1], size=human.shape[1])
+        pairs = np.array([human[:, columns].ravel(), scores[:, columns].ravel()])
+        drawn.append(spearmanr(*pairs[:, ~np.isnan(pairs).any(axis=0)]).statistic)
+    # Percentiles are expanded for few inputs: 1.2 and 98.8 with 12.
+    low, high = np.quantile(drawn, [0.012, 0.988])
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.06)
+
+
+def test_constant_scores_of_people_are_named_as_theirs() -> None:
+    texts = [replace(text, human={"fluency": {"ann": 4.0}}) for text in segments()]
+    table = ratings(texts, [scorer("good", segments(), noise=0.3)], aspect="fluency")
+    (found,) = agreements(table, Settings(draws=0))
+    assert found.reason == "people's scores are constant"

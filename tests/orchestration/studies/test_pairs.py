@@ -29,6 +29,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.comparing import PairSeat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.prose import plain_text
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.biases import (
     MEASURES,
@@ -180,19 +181,20 @@ def test_wins_ties_and_losses_are_counted_and_failures_apart() -> None:
 @pytest.mark.parametrize(
     ("rows", "answer"),
     [
-        ([row(A, A)], "On consistency the judge prefers x, which wins 100% (ties half)."),
+        ([row(A, A)], "On consistency, the judge prefers x, which wins 100% of the comparisons"),
         (
             [row(A, A, systems="xz"), row(A, A, systems="yz"), row(A, B, systems="xy")],
-            "On consistency the judge prefers x and y, which win 75% each (ties half).",
+            "On consistency, the judge prefers x and y, which win 75% each of the comparisons",
         ),
-        ([row(A, B)], "On consistency the judge prefers none of the systems."),
+        ([row(A, B)], "On consistency, the judge prefers none of the systems."),
     ],
 )
 def test_the_answer_names_all_systems_that_win_most(
     rows: Sequence[ComparisonRow], answer: str
 ) -> None:
     judge = Examinee(signature="judge", seats={"judge": "judge"})
-    assert pairs_report(findings_of(rows), judge=judge, data="texts").answer == answer
+    report = pairs_report(findings_of(rows), judge=judge, data="texts")
+    assert plain_text(report.answer).startswith(answer)
 
 
 def test_position_bias_is_the_share_of_winners_that_stood_first() -> None:
@@ -209,7 +211,7 @@ def test_position_bias_is_the_share_of_winners_that_stood_first() -> None:
     [
         ([row(None, None)], "Each pair is shown in both orders."),
         ([row(A, None), row(None, None), row(A, A)], "no answer: 2 x no"),
-        ([row(A)], "No order of the texts can sway this judge, so it was asked about each pair"),
+        ([row(A)], "The order of the texts cannot influence this judge, so it was asked about"),
     ],
 )
 def test_the_page_says_how_often_pairs_were_shown_and_why_comparisons_fail(
@@ -381,7 +383,7 @@ def test_what_is_unknown_is_said() -> None:
     words = " ".join(cautions(Bench().add(A, people=None).biases()))
     assert "separate no pair" in words
     assert "length bias is unknown" in words
-    assert "no system is of the judge's family, google" in words
+    assert "no system belongs to the judge's family, google" in words
     offline = biases_of(Bench().add(A).rows, Bench().add(A).texts, judge="panel|margin:0")
     assert "the family of the judge is not known" in [*cautions(offline)][-1]
     wrong = Bench().add(B, people=(5, 1)).biases()
@@ -404,4 +406,4 @@ def test_page_values_and_measures_say_the_same() -> None:
     page = report_markdown(biases_report(biases, judge=judge, data="texts"))
     assert "family: google" in page
     assert "gemma3:4b" in page
-    assert "No order of the texts can sway this judge" in page
+    assert "The order of the texts cannot influence this judge" in page

@@ -42,6 +42,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
 )
 from spanjury.orchestration.studies.panel_study.subsets import frontier, subset_findings
 from spanjury.orchestration.studies.panel_study.tables import study_report
+from spanjury.stats.resampling import Estimate
 
 QUICK = Settings(draws=0)
 DRAWN = Settings(draws=60)
@@ -341,7 +342,7 @@ def test_a_seat_with_scores_of_half_the_texts_is_not_on_the_frontier_alone() -> 
     assert priced.uneven == ("b",)
     assert "b" not in [one.choice.name for one in priced.points]
     assert (
-        "Not on the frontier, because they leave many texts without a score: b."
+        "Excluded from the frontier, because they leave many texts without a score: b."
         in report_markdown(study_report(found))
     )
 
@@ -376,7 +377,7 @@ def test_dollars_count_where_all_prices_are_known() -> None:
         ([1, 2, 3, 4], {"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}, "4 of the texts"),
         ([3, 3, 3, 3, 3], {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]}, "the score 3"),
         ([1, 2, 3, 4, 5], {"a": [1, 2, 3, 4, 5], "b": [None] * 5}, "but only a gave scores"),
-        ([1, 2, 3, 4, 5], {"a": [2] * 5, "b": [2] * 5}, "not defined"),
+        ([1, 2, 3, 4, 5], {"a": [2] * 5, "b": [2] * 5}, "is undefined"),
     ],
 )
 def test_too_little_to_say_anything_is_refused(
@@ -401,7 +402,7 @@ def test_the_page_says_what_is_unsure_and_draws_the_frontier() -> None:
     assert "s0, s1 are of one family, llama" in markdown
     assert "upper bound" in markdown
     assert "What 5,000 tokens buys" in markdown
-    assert "The best that judges all 20 texts of the run for 5,000 tokens:" in markdown
+    assert "The best panel that judges all 20 texts of the run for 5,000 tokens:" in markdown
     html = report_html(study_report(found))
     assert html.count("<svg") == 1
     assert "<script" not in html
@@ -414,7 +415,7 @@ def test_a_seat_that_scored_few_texts_is_named() -> None:
     human = [float(number) for number in range(12)]
     half = [score if score < 6 else None for score in human]
     found = studied(seats_of(human, {"a": human, "b": half}))
-    assert "b scored 6 of 12 texts; its figures are about these" in found.aspects[0].notes
+    assert "b scored only 6 of 12 texts; its figures cover these" in found.aspects[0].notes
     assert found.aspects[0].subsets.shares[1].coverage == 0.5
 
 
@@ -431,7 +432,7 @@ def test_dollars_are_for_a_thousand_texts_and_no_plot_is_drawn_where_all_cost_th
     seats = noisy(texts=20, seats=2)
     paid = (SeatCost(calls=1, dollars=2e-5), SeatCost(calls=1, dollars=4e-5))
     page = report_html(study_report(studied(replace(seats, costs=paid), budget=1)))
-    assert "All seats: $0.06 for 1,000 texts" in page
+    assert "All seats: $0.06 per 1,000 texts" in page
     assert "What $1 buys" in page
     assert "<svg" in page
     free = (SeatCost(dollars=0.0), SeatCost(dollars=0.0))
@@ -451,7 +452,54 @@ def test_a_share_that_the_first_stage_exceeds_is_out_of_reach() -> None:
         ).notes
         for stages in (((0,), (1,)), ((1,), (0,)))
     }
-    few = "40 texts are few: another sample may fit another cascade"
-    says = "the first stage takes {} of the calls by itself: no cascade takes less"
+    few = "40 texts are few: another sample may lead to a different cascade"
+    says = "the first stage alone uses {} of the calls, so no cascade uses less"
     assert by_stages[(0,), (1,)] == (few, says.format("25%"))
     assert by_stages[(1,), (0,)] == (few, says.format("75%"))
+
+
+def answer_of(seats: PanelSeats, *, budget: float | None = None) -> str:
+    (line,) = [
+        line
+        for line in report_markdown(study_report(studied(seats, budget=budget))).splitlines()
+        if line.startswith("**On *fluency*")
+    ]
+    return line.replace("\\", "")
+
+
+@pytest.mark.parametrize("sign", [0, -1])
+def test_no_seat_is_recommended_that_is_not_shown_to_agree_with_people(sign: int) -> None:
+    rng = default_rng(3)
+    truth = rng.normal(size=60)
+    lines = {name: (sign * truth + rng.normal(size=60)).tolist() for name in ("a", "b")}
+    answer = answer_of(seats_of(truth.tolist(), lines))
+    assert "no seat is shown to agree with people: the agreement of" in answer
+    assert "keep" not in answer
+
+
+def test_the_answer_quotes_the_corrected_agreement_with_its_interval() -> None:
+    seats = noisy(texts=80, seats=3)
+    costs = tuple(SeatCost(calls=1, tokens=number * 100) for number in (1, 2, 3))
+    priced = replace(seats, costs=costs)
+    point = studied(priced).aspects[0].frontier.points[-1]
+    value, low, high = point.shifted
+    assert value == point.corrected < point.estimate.value
+    assert high - low == pytest.approx(point.estimate.high - point.estimate.low)
+    assert point.is_shown
+    said = f"is {value:.2f} [{low:.2f}, {high:.2f}], corrected for the choice"
+    assert said in answer_of(priced)
+    undrawn = replace(point, estimate=Estimate(0.4), corrected=math.nan)
+    assert undrawn.shifted.value == 0.4
+    assert undrawn.is_shown
+    assert not replace(point, estimate=Estimate(0.4), corrected=0.4).is_shown
+
+
+def test_a_budget_that_buys_only_noise_buys_no_panel_that_is_shown_to_agree() -> None:
+    rng = default_rng(5)
+    truth = rng.normal(size=60)
+    lines = {"noise": rng.normal(size=60).tolist(), "good": (truth + rng.normal(size=60)).tolist()}
+    costs = {"noise": SeatCost(calls=1, tokens=1), "good": SeatCost(calls=1, tokens=100)}
+    seats = seats_of(truth.tolist(), lines, costs=costs)
+    assert "keep all 2 seats: their agreement with people is" in answer_of(seats)
+    answer = answer_of(seats, budget=60)
+    assert "no panel within the budget is shown to agree with people" in answer

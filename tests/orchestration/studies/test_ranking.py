@@ -11,6 +11,7 @@ from scipy.stats import binomtest, nct, t, ttest_1samp, ttest_rel
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.prose import plain_text
 from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.studies.ranking.findings import (
     AspectRanking,
@@ -166,7 +167,7 @@ def test_fewer_than_five_marks_order_nothing() -> None:
     ranking = ranked(marked + found[4:])
 
     assert ranking.basis == "judges"
-    assert ranking.reason == "people scored 4 texts, and 5 are the least"
+    assert ranking.reason == "people scored only 4 texts of the 5 needed"
     assert all(one.powered is None for one in ranking.systems)
 
 
@@ -239,7 +240,7 @@ def test_a_panel_alone_separates_systems_and_shows_nothing() -> None:
     found = RankingFindings(runs=("run",), people="", aspects=(ranking,), notes=())
     page = report_markdown(ranking_report(found))
     assert "The panel separates 2 of 3 pairs of systems." in page
-    assert "No pair is shown to differ, as people scored no text" in page
+    assert "No pair is shown to differ, because people scored no text" in page
     assert page.count("| yes | not shown |") == 2
     aspects = ranking_json(found)["aspects"]
     assert isinstance(aspects, list)
@@ -281,7 +282,7 @@ def test_people_turn_the_order_of_a_judge_that_leans() -> None:
     assert [one.system for one in found.systems] == ["ant", "bee", "cat"]
     assert found.basis == "people and judges"
     assert {(one.first, one.second) for one in found.reversed_pairs} >= {("ant", "cat")}
-    assert any("the other way round" in one for one in cautions(found))
+    assert any("the opposite order" in one for one in cautions(found))
 
 
 def test_estimates_hold_people_s_means_at_the_stated_rate_whatever_the_judge() -> None:
@@ -421,4 +422,75 @@ def test_systems_with_the_same_mean_are_named_together() -> None:
             runs=("run",), people="", aspects=(ranked(judged(*scores, *lower)),), notes=()
         )
     )
-    assert report.answer == "On consistency ant and bee have the same best mean."
+    answer = "On consistency, ant and bee have the same best mean."
+    assert plain_text(report.answer) == answer
+
+
+def on_hard_inputs(*, are_marked: bool) -> AspectRanking:
+    """Rank a system with 40 inputs, and one that has the 12 hard ones and is better there."""
+    rng = np.random.default_rng(3)
+    level = np.where(np.arange(INPUTS) < 12, 1.6, 4.0) + 0.2 * rng.normal(size=INPUTS)
+    better = level[:12] + 0.6 + 0.2 * rng.normal(size=12)
+    return ranked(
+        [
+            RankedText(
+                system=system,
+                source=str(place),
+                score=float(score),
+                people={"": float(score)} if are_marked else {},
+            )
+            for system, scores in (("ant", level), ("bee", better))
+            for place, score in enumerate(scores)
+        ]
+    )
+
+
+@pytest.mark.parametrize("are_marked", [True, False])
+def test_a_system_with_harder_inputs_is_ranked_by_what_it_shares(*, are_marked: bool) -> None:
+    ranking = on_hard_inputs(are_marked=are_marked)
+    best, other = ranking.systems
+    assert (best.system, best.place.best, other.place.best) == ("bee", 1, 2)
+    assert best.judged.value < other.judged.value
+    (pair,) = ranking.pairs
+    assert best.comparable - other.comparable == pytest.approx(pair.value_on(ranking.basis))
+    assert any("different inputs" in caution for caution in cautions(ranking))
+    report = ranking_report(RankingFindings(runs=("r",), people="", aspects=(ranking,), notes=()))
+    said = {
+        True: "On consistency, bee is shown to be better than all others.",
+        False: "On consistency, bee has the best mean adjusted for inputs but is not shown to"
+        " differ from any other system.",
+    }
+    assert plain_text(report.answer) == said[are_marked]
+
+
+def test_a_headline_names_no_system_that_a_pair_contradicts() -> None:
+    """Each of three systems beats the next on inputs of their own, as in a game of chance."""
+    scores = [
+        (system, f"{pair}{place}", level + 0.01 * (place % 3))
+        for pair, (winner, loser) in enumerate([("ant", "bee"), ("bee", "cat"), ("cat", "ant")])
+        for place in range(12)
+        for system, level in ((winner, 4.0), (loser, 3.0 + 0.02 * (place % 2)))
+    ]
+    ranking = ranked(judged(*scores))
+    report = ranking_report(RankingFindings(runs=("r",), people="", aspects=(ranking,), notes=()))
+    assert plain_text(report.answer) == (
+        "On consistency, no system is named best: the order by means contradicts the tests of"
+        " pairs."
+    )
+
+
+def test_means_stay_the_same_where_systems_share_their_inputs() -> None:
+    ranking = ranked(texts((2.0, 1.0, 0.0), rng=np.random.default_rng(1), share=0.9))
+    assert not ranking.is_adjusted
+    for each in ranking.systems:
+        assert each.powered is not None
+        assert each.comparable == each.powered.value
+
+
+def test_equal_scores_have_no_interval() -> None:
+    flat = [("ant", str(place), 5.0) for place in range(10)]
+    ranking = ranked(judged(*flat, *(("bee", str(place), place % 3) for place in range(10))))
+    (ant,) = [each for each in ranking.systems if each.system == "ant"]
+    assert math.isnan(ant.judged.low)
+    assert math.isnan(ant.judged.high)
+    assert "ant: the panel's scores are all equal, so they have no interval" in {*cautions(ranking)}

@@ -254,7 +254,7 @@ async def test_the_report_and_the_values_hold_what_was_found() -> None:
     done = await run("May")
     page = report(done)
     assert "| repair | 4 | 1.000 |" in page
-    assert "4 sources are few" in page
+    assert "There are only 4 sources" in page
     assert "wrong-month" in page
     values = findings_json(done)
     assert values["writer"] == "word"

@@ -28,13 +28,21 @@ from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import parse_gate
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.robustness.attempts import Flawed
-from spanjury.orchestration.studies.robustness.exam import PANEL, Exam, ExamResult, Finding, examine
+from spanjury.orchestration.studies.robustness.exam import (
+    PANEL,
+    Exam,
+    ExamResult,
+    Finding,
+    cautions,
+    examine,
+)
 from spanjury.orchestration.studies.robustness.tables import (
     findings_json,
     measures_of,
     robustness_report,
 )
 from spanjury.orchestration.wiring.exam_plugins import find_attacks
+from spanjury.stats.proportions import share_by_source
 
 TEXTS = tuple(attacked_segment(number) for number in range(2, 8))
 SCORE = "Overall score:"
@@ -189,7 +197,7 @@ async def test_a_judge_that_likes_length_is_distinguished_from_one_that_obeys() 
     assert review.success.value == 1
     assert review.control == 1
     assert review.net.value == 0
-    assert any("says nothing does better in 100%" in line for line in _cautions(done))
+    assert any("a neutral addition succeeds in 100%" in line for line in _cautions(done))
 
 
 async def test_a_constant_judge_withstands_all_attacks_and_sees_no_flaw() -> None:
@@ -215,6 +223,21 @@ async def test_a_constant_judge_withstands_all_attacks_and_sees_no_flaw() -> Non
             assert not gate.result(measures).met
             assert "not shown to see damage" in gate.result(measures).line
             assert any("sees no flaw" in line for line in _cautions(done))
+
+
+async def test_too_few_sources_do_not_show_that_a_judge_sees_no_flaw() -> None:
+    done = await run_exam(AttackedJudge(), attacks=("review",))
+
+    def said(*hits: float) -> str:
+        seen = share_by_source((str(number), hit, 1) for number, hit in enumerate(hits))
+        findings = replace(done.findings, seen={PANEL: seen})
+        return " ".join(cautions(findings))
+
+    assert f"3 sources are too few to show that {PANEL} scores" in said(1, 1, 1)
+    assert "sees no flaws" not in said(1, 1, 1)
+    assert "sees no flaws" in said(0.5, 0.5, 0.5)
+    assert "sees no flaws" in said(*[0, 1] * 20)
+    assert "good ones" not in said(*[1] * 12)
 
 
 async def test_seats_are_distinguished_and_the_weakest_is_on_the_card() -> None:

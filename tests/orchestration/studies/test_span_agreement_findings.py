@@ -340,8 +340,8 @@ def test_errors_in_top_rated_texts_are_counted_beside_gold_spans() -> None:
     assert found.agreement is not None
     assert found.agreement.over_annotations[0].flawless == 1
     page = page_of([found], ())
-    assert "## Errors found on fluency in texts that no reader marked" in page
-    assert "that every rater gave 5, the best score" in page
+    assert "## Errors found on fluency in texts in which no reader marked one" in page
+    assert "to which every rater gave 5, the best score" in page
 
 
 def test_the_page_shows_judges_systems_and_annotators() -> None:

@@ -27,7 +27,9 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.report import Paragraph
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.prose import plain_text
 from spanjury.orchestration.studies.estimates import Settings
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.span_bench.figures import FIGURES, GAINS, OF_GROUPS, Group
@@ -255,8 +257,8 @@ def test_a_failure_is_in_no_figure_and_in_the_coverage_of_all(findings: Findings
     assert judge.coverage.rated == (4, 5)
     assert judge.failures == {"unparseable": 1}
     said = " ".join(cautions(findings))
-    assert "judge has a score on 8 of 9 texts (1 unparseable)" in said
-    assert "unknown whether 1 texts have errors" in said
+    assert "judge scored 8 of 9 texts (1 unparseable)" in said
+    assert "1 text was not judged" in said
 
 
 def test_a_judge_that_always_fails_has_no_figure_and_no_row(texts: tuple[BenchText, ...]) -> None:
@@ -282,10 +284,30 @@ def test_a_source_is_drawn_with_all_its_texts(texts: tuple[BenchText, ...]) -> N
     assert of(found, "judge").figures["score.auroc"].value == 1
 
 
+def test_the_legend_of_a_terminal_explains_only_columns_that_are_there(findings: Findings) -> None:
+    def legend(found: Findings) -> str:
+        report = bench_report(
+            found, examinee=Examinee(signature="j", seats={"judge": "judge|1"}), data=["ten.jsonl"]
+        )
+        (reading,) = (
+            block.text
+            for block in report.sections
+            if isinstance(block, Paragraph) and block.only == "terminal"
+        )
+        return plain_text(reading)
+
+    assert "ECE" in legend(findings)
+    without_judge = replace(findings.sets[0], findings=findings.sets[0].findings[1:])
+    bare = legend(replace(findings, sets=(without_judge,)))
+    assert "ECE" not in bare
+    assert "AUROC of score" in bare
+    assert "Places hit" in bare
+
+
 def test_a_set_without_texts_has_no_rows() -> None:
     found = findings_of([BenchSet(name="none", texts=(), unknown=3)], {}, judges=["judge"])
     assert found.sets[0].judges == ()
-    assert "unknown whether 3 texts have errors" in " ".join(cautions(found))
+    assert "3 texts were not judged" in " ".join(cautions(found))
 
 
 def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> None:
@@ -298,14 +320,14 @@ def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> Non
     assert "judge: precision by category" in page
     assert "| PredE | 1 | 1 | 0.400" in page
     assert "{}" not in page
-    assert "AUROC of P(error) |" in page
+    assert "AUROC of P |" in page
     sets = [replace(findings.sets[0], findings=findings.sets[0].findings[1:])]
     bare = report_markdown(
         bench_report(replace(findings, sets=tuple(sets)), examinee=examinee, data=["x"])
     )
     overview = bare.partition("## Overview")[2].partition("\n## ")[0]
     assert "AUROC of score |" in overview
-    assert "AUROC of P(error) |" not in overview  # no baseline estimates one
+    assert "AUROC of P |" not in overview  # no baseline estimates one
     assert "Spearman" in overview
 
 
@@ -509,5 +531,5 @@ async def test_a_judge_alone_is_called_by_its_name(texts: tuple[BenchText, ...])
 
 
 def test_a_bench_needs_texts_of_which_something_is_known() -> None:
-    with pytest.raises(ConfigError, match="a row says so by spans, supported or human"):
+    with pytest.raises(ConfigError, match="no row has gold data"):
         Bench(sets=(BenchSet(name="none", texts=(), unknown=2),))

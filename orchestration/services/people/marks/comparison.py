@@ -16,7 +16,7 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampled import counted_texts, text_name
+from spanjury.orchestration.services.people.sampled import counted_texts
 from spanjury.orchestration.studies.agreement.people import (
     PeopleOnAspect,
     people_on_aspect,
@@ -30,6 +30,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     gold_of,
 )
 from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, grouped
+from spanjury.orchestration.studies.sources import TextIds, text_name
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 T = TypeVar("T")
@@ -164,8 +165,9 @@ def _collected(
     data: str,
     categories: Sequence[str],
 ) -> Collected:
-    judged = read_judged(source.results)
-    scorers = read_scorers(source.results, judges=judged.scorers)
+    ids = TextIds(text for texts in by_aspect.values() for text in texts)
+    judged = read_judged(source.results, ids=ids)
+    scorers = read_scorers(source.results, ids=ids, judges=judged.scorers)
     gold = _joined(by_aspect)
     pairs = category_map(categories, gold=gold)
     tasks: list[SpanTask] = []

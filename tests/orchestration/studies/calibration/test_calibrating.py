@@ -15,12 +15,15 @@ from spanjury.orchestration.studies.calibration.findings import (
     DISTANCE,
     MAP,
     THRESHOLDS,
+    TO_MEAN,
+    AspectFindings,
     alarms,
     aspect_findings,
     calibration_error,
     cautions,
     distance,
     fold_numbers,
+    rank_correlation,
 )
 from spanjury.orchestration.studies.calibration.fitting import (
     CalibrationTexts,
@@ -32,7 +35,11 @@ from spanjury.orchestration.studies.calibration.fitting import (
     fit_thresholds,
     threshold,
 )
-from spanjury.orchestration.studies.calibration.tables import enough
+from spanjury.orchestration.studies.calibration.tables import (
+    CalibrationFindings,
+    calibration_report,
+    enough,
+)
 from spanjury.stats.conformal import conformal_threshold
 
 TEXT = "The bridge opened in 1935."
@@ -114,15 +121,13 @@ def test_many_texts_of_few_sources_are_too_few_for_a_confidence() -> None:
     assert (few.clean, few.clean_sources, few.alarms[0].needed) == (300, 12, 27)
     assert few.alarms[0].threshold is None
     (first, *_) = enough(few)
-    assert first.endswith(
-        "takes 27 sources of texts without error; 12 are marked: 15 more are needed"
-    )
+    assert first.endswith("27 sources with error-free texts: 12 are marked, 15 are missing")
     many = of_sources(60)
     assert fit_thresholds(many, terms) is not None
     found = aspect_findings(of_sources(12), replace(terms, confidence=None))
     assert found.alarms[0].threshold is not None
     (said,) = [line for line in cautions(many, found, terms) if "new sources" in line]
-    assert said.startswith("300 texts without error are of 12 sources")
+    assert said.startswith("the 300 error-free texts come from only 12 sources")
 
 
 def test_a_weight_counts_a_text_as_many_times() -> None:
@@ -286,13 +291,15 @@ def test_thirty_texts_say_what_they_suffice_for() -> None:
     made = drawn(30, seed=6)
     found = aspect_findings(made, QUICK)
     said = list(enough(found))
-    assert said[0].startswith("unsure, at 10.0% false alarms, takes 9 texts without error;")
-    assert said[0].endswith(": enough")
-    assert said[1].endswith(f"{19 - found.clean} more are needed")
+    assert said[0].startswith(
+        'a threshold for "unsure" at 10.0% false alarms needs 9 error-free texts: '
+    )
+    assert said[0].endswith(", which is enough")
+    assert said[1].endswith(f"{19 - found.clean} are missing")
     assert found.alarms[1].threshold is None
     assert math.isnan(found.alarms[1].caught.value)
     assert any("would halve that interval" in one for one in said)
-    assert any("more marked texts would bring it to" in one for one in said)
+    assert any("more marked texts would narrow this to" in one for one in said)
 
 
 def test_texts_that_no_threshold_was_tried_on_are_counted() -> None:
@@ -305,7 +312,7 @@ def test_texts_that_no_threshold_was_tried_on_are_counted() -> None:
     assert 9 <= found.untried == short < 20
     assert math.isnan(found.alarms[0].attained.value)
     said = " ".join(cautions(made, found, QUICK))
-    assert f"{short} of 20 held-out texts are in no share of false alarms" in said
+    assert f"{short} of 20 held-out texts are excluded from both rates" in said
 
 
 def test_nothing_is_held_out_of_one_source() -> None:
@@ -328,13 +335,13 @@ def test_people_who_do_not_agree_are_named() -> None:
 
 @pytest.mark.parametrize(
     ("human", "says"),
-    [(5.0, "an error in none of the texts"), (2.0, "an error in all of the texts")],
+    [(5.0, "people find no error in any text"), (2.0, "an error in every text")],
 )
 def test_a_single_class_is_reported(human: float, says: str) -> None:
     made = texts([text(n, 3 + n / 10, human) for n in range(10)])
     said = " ".join(cautions(made, aspect_findings(made, QUICK), QUICK))
     assert says in said
-    assert "one score" in said
+    assert "the same score" in said
 
 
 def test_unequal_sampling_probabilities_are_reported() -> None:
@@ -357,3 +364,61 @@ def test_the_fitted_scores_are_those_the_panel_gives_after_the_map() -> None:
 def test_a_promise_is_a_share(terms: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         Terms(**terms)  # type: ignore[arg-type]  # fields by name
+
+
+def noisy(slope: float, *, seed: int, number: int = 120) -> CalibrationTexts:
+    """Draw texts with people's scores from 1 to 5, and a panel's that rise with them by `slope`."""
+    rng = default_rng(seed)
+    human = rng.integers(1, 6, number)
+    scores = np.clip(2.5 + slope * (human - 3) + rng.normal(0, 0.7, number), 1, 5)
+    pairs = zip(scores.tolist(), human.tolist(), strict=True)
+    return texts([text(n, score, float(by_people)) for n, (score, by_people) in enumerate(pairs)])
+
+
+def answer_of(findings: AspectFindings) -> str:
+    about = CalibrationFindings(
+        results="run", marks="marks", terms=QUICK, calibration=None, aspects=(findings,)
+    )
+    return str(calibration_report(about).answer)
+
+
+@pytest.mark.parametrize(("slope", "seed"), [(0, 1), (0, 2), (0, 3), (0, 4), (-0.8, 1)])
+def test_a_map_that_only_shrinks_scores_to_their_mean_is_not_kept(slope: float, seed: int) -> None:
+    """Any shrinkage brings poor scores closer to people's, even if the panel knows nothing."""
+    made = noisy(slope, seed=seed)
+    found = aspect_findings(made, QUICK)
+    assert DISTANCE in found.gains
+    assert TO_MEAN not in found.gains
+    assert MAP not in found.kept
+    assert "are not shown to follow people's" in answer_of(found)
+    assert any("no map is kept" in line for line in found.cautions)
+
+
+def test_a_map_of_scores_that_follow_people_is_kept() -> None:
+    found = aspect_findings(noisy(0.4, seed=1), QUICK)
+    assert found.gains >= {DISTANCE, TO_MEAN}
+    assert MAP in found.kept
+
+
+@pytest.mark.parametrize("slope", [0, -0.8, 0.8])
+def test_folds_change_no_rank_correlation(slope: float) -> None:
+    """Means of the other folds run against a fold, so pooled maps would correlate on their own."""
+    made = noisy(slope, seed=1)
+    (change,) = [each for each in aspect_findings(made, QUICK).changes if each.name == AGREEMENT]
+    assert change.before.value == rank_correlation(made.scores, made.human)
+    assert math.isnan(change.after.value)
+    assert not change.is_gain
+
+
+def test_thresholds_that_catch_no_more_than_false_alarms_are_of_little_use() -> None:
+    blind = aspect_findings(noisy(0, seed=1), QUICK)
+    assert THRESHOLDS in blind.kept
+    assert not blind.alarms[0].catches_more
+    assert "so no difference is shown" in answer_of(blind)
+    seeing = aspect_findings(drawn(200, seed=5), QUICK)
+    assert seeing.alarms[0].catches_more
+    answer = answer_of(seeing)
+    unsure = seeing.alarms[0]
+    for share in (unsure.caught, unsure.attained):
+        assert f"{share.value:.0%} [{share.low:.0%}, {share.high:.0%}]" in answer
+    assert "unsure or faulty" in answer

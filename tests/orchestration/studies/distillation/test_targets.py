@@ -129,8 +129,8 @@ def test_the_tables_hold_what_was_added() -> None:
 @pytest.mark.parametrize(
     ("reports", "caution"),
     [
-        ([(5.0, ())], "one class only: every example is without errors"),
-        ([(3.0, (SPAN,)), (2.0, (SPAN,))], "one class only: no example is without errors"),
+        ([(5.0, ())], "one class only: every example is error-free"),
+        ([(3.0, (SPAN,)), (2.0, (SPAN,))], "one class only: no example is error-free"),
         ([(5.0, ()), (5.0, (SPAN,))], "every example has the score 100"),
     ],
 )

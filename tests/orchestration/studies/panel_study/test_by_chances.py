@@ -73,7 +73,7 @@ def test_the_note_names_the_panel_and_each_seat() -> None:
     said = [*chances_notes(seats(*FOUR), PLAIN, chances=[0.5, 0.5, 0.25, 0.25])]
     assert said[0].startswith("4 texts were drawn for people with different chances")
     # The last two texts twice: scipy's spearmanr([1, 2, 3, 3, 4, 4], [1, 3, 2, 2, 4, 4]) is 9 / 11.
-    assert "the mean of all seats agrees by 0.818; alone, one by 0.818, two by 0.818" in said[1]
+    assert "the agreement of all seats is 0.818; of single seats: one 0.818, two 0.818" in said[1]
 
 
 def test_nothing_is_weighed_without_every_chance() -> None:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import DTypeLike, NDArray
 
-from spanjury.judges.core import PerturbationError, Trajectory, Turn
+from spanjury.judges.core import PerturbationError, Trajectory, Turn, failing_as
 from spanjury.judges.core.transcript import transcript
 from spanjury.perturbations.edits import Damage, Edit, Mark, edits_between
 
@@ -116,6 +116,11 @@ class Perturbation:
         it, the score of an unnamed aspect may change in any way.
     language
         ISO code of the one language that the rule supports; empty for any.
+
+    Raises
+    ------
+    ValueError
+        If there is no such level or effect.
     """
 
     rule: Callable[..., Changed]
@@ -124,6 +129,15 @@ class Perturbation:
     level: Level
     effects: Mapping[str, Effect]
     language: str = ""
+
+    def __post_init__(self) -> None:
+        if self.level not in get_args(Level):
+            raise ValueError(f"level must be one of {get_args(Level)}, got {self.level!r}")
+        for aspect, effect in self.effects.items():
+            if effect not in get_args(Effect):
+                raise ValueError(
+                    f"the effect on {aspect!r} must be one of {get_args(Effect)}, got {effect!r}"
+                )
 
     def effect_on(self, aspect: str) -> Effect | None:
         """Return what the score on `aspect` should do; None if any change is possible."""
@@ -139,7 +153,10 @@ class Perturbation:
         PerturbationError
             If the rule fails, or returns neither a text, edits of it, nor a trajectory with faults.
         """
-        try:
+        with failing_as(
+            lambda error: PerturbationError(f"the rule failed: {error!r}"),
+            passing=(PerturbationError,),
+        ):
             changed = self.rule(case, rng, **options)
             if isinstance(changed, DamagedTrajectory):
                 return _damage_of_trajectory(case, changed)
@@ -148,10 +165,6 @@ class Perturbation:
             else:
                 edits = _checked(changed)
             damage = Damage.of(case.text, edits)
-        except PerturbationError:
-            raise
-        except Exception as error:  # rules of plugins may raise anything
-            raise PerturbationError(f"the rule failed: {error!r}") from error
         if damage.text == case.text:
             raise NothingToDamageError("the text is as it was")
         return damage
@@ -173,6 +186,13 @@ def text_perturbation(
         As in `Perturbation`.
     harms, spares
         Aspects whose scores should fall, and should stay the same; ``"*"`` for all.
+
+    Raises
+    ------
+    TypeError
+        If `harms` or `spares` is a text.
+    ValueError
+        If there is no such level, or an aspect is in both.
 
     Examples
     --------
@@ -288,6 +308,12 @@ def _checked(changed: Iterable[object]) -> tuple[Edit, ...]:
 
 
 def _effects(harms: Iterable[str], spares: Iterable[str]) -> Mapping[str, Effect]:
+    for name, aspects in (("harms", harms), ("spares", spares)):
+        if isinstance(aspects, str):
+            raise TypeError(f"{name} must be a set of aspects, got the text {aspects!r}")
     effects: dict[str, Effect] = dict.fromkeys(spares, "unchanged")
-    effects.update(dict.fromkeys(harms, "falls"))
+    harmed = tuple(harms)
+    if both := sorted(effects.keys() & set(harmed)):
+        raise ValueError(f"harms and spares both contain {', '.join(both)}")
+    effects.update(dict.fromkeys(harmed, "falls"))
     return MappingProxyType(effects)

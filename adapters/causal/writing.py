@@ -19,7 +19,7 @@ class Prompt:
     Temperature 0 takes the most likely token. Without a seed, each run samples differently.
     `rivals` is the number of most likely tokens to report at each position. `forced` is a given
     continuation: `score` scores it, and nothing is sampled. A JSON `schema` or a GBNF `grammar`
-    constrains the continuation in engines that support it; `write` does not.
+    constrains the continuation in engines that support it; `write` refuses both.
     """
 
     ids: Sequence[int]
@@ -60,13 +60,13 @@ class _Row:
 
     number: int
     prompt: Prompt
-    chance: torch.Generator
+    generator: torch.Generator
     ids: list[int] = field(default_factory=list)
     tokens: list[Token] = field(default_factory=list)
 
     def take(self, logits: torch.Tensor) -> int:
         """Choose the next token from ``(vocabulary,)`` logits and record it."""
-        token = _drawn(logits, self.prompt.temperature, chance=self.chance)
+        token = _drawn(logits, self.prompt.temperature, generator=self.generator)
         self.ids.append(token)
         if self.prompt.rivals:
             logprobs = logits.log_softmax(dim=-1)
@@ -89,9 +89,13 @@ def write(
     Any token in `ends` ends a continuation. `padding` is the id that pads rows; it is masked.
     `dropped` takes a prompt's index and returns True if its caller no longer waits; its
     continuation then stops where it is.
+
+    Raises `ValueError` for a prompt with a schema or a grammar.
     """
+    if any(prompt.schema or prompt.grammar for prompt in prompts):
+        raise ValueError("a continuation cannot be constrained to a schema or a grammar here")
     rows = [
-        _Row(number=number, prompt=prompt, chance=_chance(prompt.seed, model.device))
+        _Row(number=number, prompt=prompt, generator=_generator(prompt.seed, model.device))
         for number, prompt in enumerate(prompts)
     ]
     ended = [False] * len(rows)
@@ -161,20 +165,20 @@ def _next_logits(
     return logits[:, -1].float()
 
 
-def _drawn(logits: torch.Tensor, temperature: float, *, chance: torch.Generator) -> int:
+def _drawn(logits: torch.Tensor, temperature: float, *, generator: torch.Generator) -> int:
     if temperature == 0:
         return int(logits.argmax())
     shares = (logits / temperature).softmax(dim=-1)
-    return int(torch.multinomial(shares, 1, generator=chance))
+    return int(torch.multinomial(shares, 1, generator=generator))
 
 
-def _chance(seed: int | None, device: torch.device) -> torch.Generator:
-    chance = torch.Generator(device=device)
+def _generator(seed: int | None, device: torch.device) -> torch.Generator:
+    generator = torch.Generator(device=device)
     if seed is None:
-        chance.seed()
+        generator.seed()
     else:
-        chance.manual_seed(seed)
-    return chance
+        generator.manual_seed(seed)
+    return generator
 
 
 def _filled_up(

@@ -191,7 +191,7 @@ class CheckerCard:
         return _WEIGHTS_OF_HEADS[self.head].rstrip(".")
 
 
-def read_card(folder: Path, *, supported: int | str = "", answers: str = "") -> CheckerCard:
+def read_checker_card(folder: Path, *, supported: int | str = "", answers: str = "") -> CheckerCard:
     """Read the card of the checker in `folder`.
 
     `supported` is the name or the index of the class that means *supported*, for a model whose

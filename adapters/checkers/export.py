@@ -15,7 +15,7 @@ from spanjury.adapters.checkers.card import (
     TOKENIZER,
     TOKENIZER_CONFIG,
     CheckerCard,
-    read_card,
+    read_checker_card,
 )
 from spanjury.adapters.checkers.folder import open_folder
 from spanjury.adapters.checkers.onnx_model import LOGITS
@@ -80,7 +80,7 @@ def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
     float
         Largest difference between the graph's and torch's probabilities on a few sample pairs.
     """
-    card = read_card(folder)
+    card = read_checker_card(folder)
     if card.graph is not None or (target / GRAPH).exists():
         raise ConfigError(f"{card.graph or target / GRAPH} exists: the model is exported already")
     try:

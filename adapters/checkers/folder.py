@@ -17,7 +17,7 @@ from spanjury.adapters.checkers.card import (
     CheckerCard,
     Form,
     Layout,
-    read_card,
+    read_checker_card,
 )
 from spanjury.adapters.model_files import batches
 from spanjury.judges.core import (
@@ -107,7 +107,7 @@ def open_folder(
             "max_length must not be negative and batch_tokens must be positive, got "
             f"{max_length!r} and {batch_tokens!r}"
         )
-    card = read_card(Path(folder), supported=supported, answers=answers)
+    card = read_checker_card(Path(folder), supported=supported, answers=answers)
     layout = _layout(card, form=form, template=_template(template))
     if card.graph is None:
         require(torch_model)

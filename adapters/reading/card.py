@@ -98,7 +98,7 @@ def is_reader(folder: Path) -> bool:
     return (folder / CARD).is_file()
 
 
-def read_card(folder: Path) -> ReaderCard:
+def read_reader_card(folder: Path) -> ReaderCard:
     """Read the card in `folder`; raise `ConfigError` if there is none, or it is invalid."""
     file = folder / CARD
     try:
@@ -126,14 +126,14 @@ def _plain_card(content: bytes) -> ReaderCard | None:
     return card if is_plain and constants else None
 
 
-def write_card(folder: Path, card: ReaderCard) -> None:
+def write_reader_card(folder: Path, card: ReaderCard) -> None:
     """Write `card` into `folder`."""
     (folder / CARD).write_bytes(_CARD.get().dump_json(card, indent=2) + b"\n")
 
 
 def set_constants(folder: Path, constants: Mapping[str, float]) -> None:
     """Write `constants` into the card in `folder`; raise `ConfigError` if there is none."""
-    write_card(folder, replace(read_card(folder), constants=dict(constants)))
+    write_reader_card(folder, replace(read_reader_card(folder), constants=dict(constants)))
 
 
 def file_digest(file: Path) -> str:

@@ -32,7 +32,7 @@ from spanjury.adapters.reading.card import (
     TOKENIZER,
     ReaderCard,
     file_digest,
-    write_card,
+    write_reader_card,
 )
 from spanjury.judges.core import VERSION, ConfigError
 
@@ -118,7 +118,7 @@ def export(
         classes=CLASSES,
         constants=dict(constants or {}),
     )
-    write_card(folder, card)
+    write_reader_card(folder, card)
     return card
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spanjury.adapters.reading import decoder_model, onnx_model
-from spanjury.adapters.reading.card import ReaderCard, read_card
+from spanjury.adapters.reading.card import ReaderCard, read_reader_card
 from spanjury.judges.core import (
     ConfigError,
     JudgeError,
@@ -26,7 +26,7 @@ def open_reader(folder: Path) -> "OnnxReader":
 
     Raises `ConfigError` if `folder` contains no valid reader.
     """
-    card = read_card(folder)
+    card = read_reader_card(folder)
     return OnnxReader(folder=folder, card=card, _model=_shared(folder.resolve(), card.identity))
 
 
@@ -83,7 +83,7 @@ def _shared(folder: Path, identity: str) -> "Once[_Model]":
 
 
 def _load(folder: Path) -> "_Model":
-    card = read_card(folder)
+    card = read_reader_card(folder)
     if card.base:
         return decoder_model.load_model(folder, card)
     return onnx_model.load_model(folder, card)

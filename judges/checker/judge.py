@@ -6,6 +6,7 @@ over the claims, as SummaC (Laban et al. 2022) and AlignScore (Zha et al. 2023) 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -52,6 +53,7 @@ from spanjury.judges.core import (
     Unverified,
     Usage,
     abstention,
+    failing_as,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
@@ -218,7 +220,7 @@ class CheckerJudge:
         apart = self.checker.apart if isinstance(self.checker, AskedChecker) else ()
         return {
             header: text
-            for header, text in aspect.view(segment.inputs).items()
+            for header, text in aspect.evidence(segment.inputs).items()
             if aspect.task.canonical_header(header) not in apart
         }
 
@@ -262,7 +264,11 @@ class CheckerJudge:
     ) -> CheckedPairs:
         """Check all pairs; in a thread, in batches, between which the work can be cancelled."""
         if isinstance(self.checker, AskedChecker):
-            return await self.checker.ask(pairs, segment=segment, aspect=aspect)
+            with self._blaming("ask"):
+                asked = await self.checker.ask(pairs, segment=segment, aspect=aspect)
+                if not asked.unscored:
+                    _require_one_each(asked.answers, pairs)
+            return asked
         answers: list[ClaimSupport] = []
         for start in range(0, len(pairs), _BATCH):
             batch = pairs[start : start + _BATCH]
@@ -308,15 +314,16 @@ class CheckerJudge:
 
     def _readings(self, output: str, inputs: Mapping[str, str]) -> list["_Reading"]:
         """Return the claims to check, each with its passages."""
-        count_tokens, room = self.checker.count_tokens, self.checker.room()
-        if room < _LEAST_ROOM:
-            raise JudgeError(f"{self.checker.signature} has room for {room!r} tokens only")
+        with self._blaming("room"):
+            room = self.checker.room()
+            if room < _LEAST_ROOM:
+                raise JudgeError(f"{self.checker.signature} has room for {room!r} tokens only")
         cut = claims_with_passages(
             output,
             inputs,
             unit=self.checker.unit,
             room=room,
-            count_tokens=count_tokens,
+            count_tokens=self._count_tokens,
             limit=self.passages,
             passage_tokens=self.passage_tokens,
             passage_sentences=self.passage_sentences,
@@ -324,14 +331,34 @@ class CheckerJudge:
         by_word = self.checker.unit == "text"
         return [_Reading(text=text, passages=passages, by_word=by_word) for text, passages in cut]
 
-    @staticmethod
-    def _check(checker: Checker, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
-        answers = checker.check(pairs)
-        if len(answers) != len(pairs):
-            raise JudgeError(
-                f"{checker.signature} gave {len(answers)} answers on {len(pairs)} pairs"
-            )
+    def _count_tokens(self, texts: Sequence[str]) -> list[int]:
+        with self._blaming("count_tokens"):
+            counts = [int(count) for count in self.checker.count_tokens(texts)]
+            if len(counts) != len(texts):
+                raise TypeError(f"it gave {len(counts)} numbers for {len(texts)} texts")
+        return counts
+
+    def _check(self, checker: Checker, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        with self._blaming("check"):
+            answers = checker.check(pairs)
+            _require_one_each(answers, pairs)
         return answers
+
+    def _blaming(self, method: str) -> AbstractContextManager[None]:
+        """Raise a `JudgeError` that names the checker for an exception in one of its methods."""
+        what = f"{method} of the checker {self.checker.signature}"
+        return failing_as(lambda error: JudgeError(f"{what} failed: {error!r}"))
+
+
+def _require_one_each(answers: object, pairs: Sequence[ClaimPair]) -> None:
+    """Raise `TypeError` unless a checker gave one answer for each pair."""
+    if not isinstance(answers, list | tuple):
+        raise TypeError(f"it returned {answers!r}, not a list of ClaimSupport")
+    for answer in answers:
+        if not isinstance(answer, ClaimSupport):
+            raise TypeError(f"it returned {answer!r} in its list, not a ClaimSupport")
+    if len(answers) != len(pairs):
+        raise TypeError(f"it gave {len(answers)} answers on {len(pairs)} pairs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

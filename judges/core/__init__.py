@@ -40,6 +40,7 @@ from spanjury.judges.core.checking import (
 )
 from spanjury.judges.core.choices import choices_for, nearest_name
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
+from spanjury.judges.core.error_odds import probability_with
 from spanjury.judges.core.errors import (
     RUN_ENDING,
     UNANSWERED,
@@ -72,7 +73,7 @@ from spanjury.judges.core.errors import (
     StoreError,
     TransientModelError,
     UnusableModelError,
-    cancelled_only_by_us,
+    failing_as,
     first_error_alone,
 )
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
@@ -138,7 +139,7 @@ from spanjury.judges.core.report import (
     not_about,
     still_unverified,
 )
-from spanjury.judges.core.scale import Scale, probability_with, score_of_probability
+from spanjury.judges.core.scale import Scale, score_of_probability
 from spanjury.judges.core.scrubbing import (
     MASK,
     SecretFinder,
@@ -147,6 +148,7 @@ from spanjury.judges.core.scrubbing import (
     reason_of,
     scrub,
     secret_intervals,
+    without_memory_addresses,
 )
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.signature import fingerprint, signature, stamped, unstamped
@@ -298,12 +300,12 @@ __all__ = [
     "abstention",
     "address_of",
     "bind_values",
-    "cancelled_only_by_us",
     "check_address",
     "choices_for",
     "code_span",
     "counted",
     "effort_of",
+    "failing_as",
     "fingerprint",
     "first_error_alone",
     "forced_logprobs",
@@ -330,5 +332,6 @@ __all__ = [
     "still_unverified",
     "thought_tokens",
     "unstamped",
+    "without_memory_addresses",
     "without_secrets",
 ]

@@ -53,7 +53,7 @@ class WordSupport(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimSupport:
-    """A checker's answer on one pair.
+    """A checker's answer on one pair; numbers of numpy become Python's.
 
     Parameters
     ----------
@@ -87,6 +87,12 @@ class ClaimSupport:
         for probability in stated:
             if probability is not None and not 0.0 <= probability <= 1.0:
                 raise ValueError(f"a probability must be 0 to 1, got {probability!r}")
+        against = self.contradicted
+        words = (WordSupport(int(start), int(end), float(p)) for start, end, p in self.words)
+        # The dataclass is frozen.
+        object.__setattr__(self, "supported", float(self.supported))
+        object.__setattr__(self, "contradicted", None if against is None else float(against))
+        object.__setattr__(self, "words", tuple(words))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ A `ModelError` or `JudgeError` costs one seat of a panel one report, which gets 
 not catch them. No error is ever turned into a score.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import ClassVar
@@ -264,28 +264,53 @@ RUN_ENDING: tuple[type[EvaluationError], ...] = (
 
 
 @contextmanager
-def cancelled_only_by_us() -> Iterator[None]:
-    """Raise a `RuntimeError` if other people's code is cancelled, but the task that runs it is not.
+def failing_as(
+    failure: Callable[[BaseException], Exception],
+    *,
+    passing: tuple[type[Exception], ...] = (EvaluationError,),
+) -> Iterator[None]:
+    """Raise ``failure(error)`` for any error of other people's code, such as a plugin's.
+
+    An error need not be an `Exception`: a `SystemExit` and a panic in Rust are none. The errors in
+    `passing` are raised unchanged, and so is what ends the task that runs the code: a
+    `KeyboardInterrupt`, a `GeneratorExit` and a cancellation of this task.
 
     Code that awaits a cancelled task of asyncio is cancelled, too, unless it catches that. Taken
     for a cancellation of our own, this would end a task without a result and without an error.
     """
     try:
         yield
-    except BaseException as error:
-        if _is_stray(error):
-            raise RuntimeError("it awaited a task that was cancelled") from error
+    except passing:
         raise
+    except BaseException as error:
+        failed = _failure_in(error)
+        if failed is None:
+            raise
+        raise failure(failed) from error
 
 
-def _is_stray(error: BaseException) -> bool:
+def _failure_in(error: BaseException) -> BaseException | None:
+    """Return the failure of the code that raised `error`; None if it ends the task itself."""
+    if isinstance(error, Exception):
+        return error
+    import asyncio  # noqa: PLC0415, TID251 - late: such an error is rare
+
+    if isinstance(error, asyncio.CancelledError):
+        return RuntimeError("it awaited a task that was cancelled") if _is_stray() else None
+    if isinstance(error, BaseExceptionGroup):
+        return None if None in map(_failure_in, error.exceptions) else error
+    # The only such error of trio, which need not be installed, is a cancellation.
+    ends_task = isinstance(error, KeyboardInterrupt | GeneratorExit)
+    return None if ends_task or type(error).__module__.startswith("trio") else error
+
+
+def _is_stray() -> bool:
+    """Return whether a cancellation of asyncio is not one of the current task."""
     import asyncio  # noqa: PLC0415, TID251 - late: an error is rare, and trio has no such task
 
-    if not isinstance(error, asyncio.CancelledError):
-        return False
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # trio, which cancels by an exception of its own
+    except RuntimeError:  # trio, which cancels by an exception of its own, or no event loop
         return True
     return task is not None and not task.cancelling()
 

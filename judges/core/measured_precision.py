@@ -1,6 +1,6 @@
 """Measured precision of a judge, by category of error, in a file next to its module.
 
-A package of judges may contain ``precision.toml``, with a table for each figure::
+Beside the module of a judge there may be a file ``precision.toml``, with a table for each figure::
 
     [[grounding]]                # the judge's name in a panel
     category = "unsupported number"
@@ -9,9 +9,12 @@ A package of judges may contain ``precision.toml``, with a table for each figure
     data = "dev_cliff, XSum"
 """
 
+import sys
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from spanjury.judges.core.errors import ConfigError
 
@@ -53,14 +56,21 @@ def measured_precision(name: str, judge: object) -> tuple[MeasuredPrecision, ...
     ConfigError
         If the file cannot be read.
     """
-    package = str(getattr(judge, "__module__", "")).rpartition(".")[0]
-    if not package:
-        return ()
-    file = files(package).joinpath(FILE)
-    if not file.is_file():
+    module = str(getattr(judge, "__module__", ""))
+    folder = _folder(module)
+    if folder is None or not (file := folder.joinpath(FILE)).is_file():
         return ()
     try:
         tables = tomllib.loads(file.read_text("utf-8")).get(name, [])
         return tuple(MeasuredPrecision(**table) for table in tables)
     except (ValueError, TypeError) as error:
+        package = module.rpartition(".")[0] or module
         raise ConfigError(f"{FILE} of {package} cannot be read: {error}") from error
+
+
+def _folder(module: str) -> Traversable | None:
+    """Return the folder of an imported module; None if it is in no file."""
+    if package := module.rpartition(".")[0]:
+        return files(package)
+    path = getattr(sys.modules.get(module), "__file__", None)
+    return Path(path).parent if path else None

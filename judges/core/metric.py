@@ -102,6 +102,9 @@ Level = Literal["corpus", "segment"]
 References = Literal["many", "none", "one"]
 Runs = Literal["native", "python", "model", "process"]
 
+_ROUNDING = 1e-6
+"""Distance that rounding in single precision may take a score beyond its bounds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricCard:
@@ -200,3 +203,13 @@ class MetricCard:
         """The better end of the scale; NaN if neither is."""
         ends = {"higher": self.high, "lower": self.low, "neither": math.nan}
         return ends[self.direction]
+
+    @property
+    def bounds(self) -> str:
+        """The bounds in words."""
+        return f"{self.low:g} to {self.high:g}"
+
+    def __contains__(self, score: float) -> bool:
+        """Return whether a score is finite and within the bounds, apart from rounding."""
+        is_within = self.low - _ROUNDING <= score <= self.high + _ROUNDING
+        return is_within and math.isfinite(score)

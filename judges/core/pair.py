@@ -82,9 +82,9 @@ class PairReport:
     Raises
     ------
     ValueError
-        If the preference is not a `Preference`, if a preference comes without the outcome
-        `Outcome.SCORED` or the reverse, if both preference and reason are missing, or if the
-        probability is out of range.
+        If the outcome is not an `Outcome` or the preference not a `Preference`, if a preference
+        comes without the outcome `Outcome.SCORED` or the reverse, if both preference and reason
+        are missing, or if the probability is out of range.
     """
 
     outcome: Outcome = Outcome.SCORED
@@ -98,6 +98,8 @@ class PairReport:
     usage: Usage = Usage()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.outcome, Outcome):
+            raise ValueError(f"outcome must be an Outcome, got {self.outcome!r}")  # noqa: TRY004  as every invariant here
         if self.preference is not None and not isinstance(self.preference, Preference):
             raise ValueError(f"preference must be a Preference, got {self.preference!r}")
         if (self.outcome is Outcome.SCORED) != (self.preference is not None):

@@ -37,8 +37,9 @@ class Judge(Protocol):
 
     A plugin of the group ``spanjury.judges`` is a callable that returns a judge, such as a class.
     Its keyword parameters are its options. A parameter named ``model`` receives the `ChatModel` of
-    its seat, ``reading`` the `WindowReader` in the folder given by the option ``weights``, and
-    ``checker`` the `Checker` that its options describe.
+    its seat, and ``checker`` the `Checker` or `AskedChecker` that its options describe. One named
+    ``encoder`` receives the `WindowReader` in the folder given by the option ``weights``, and
+    ``tuning`` the constants that were fitted to this reader, by name.
     """
 
     @property
@@ -282,7 +283,7 @@ class Aggregation(Protocol):
     """A plugin of the group ``spanjury.aggregations``: combines the seats' scores into one."""
 
     def __call__(self, scores: Sequence[float], /) -> float:
-        """Return the panel's score for one or more `scores`, in any order."""
+        """Return the panel's score, on the scale of the one or more `scores`, in any order."""
         ...
 
 

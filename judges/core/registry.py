@@ -4,15 +4,17 @@ A plugin that cannot be loaded, or that claims a name in use, breaks no command:
 lists it with its package and the reason.
 """
 
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, distributions
+from keyword import iskeyword
 from typing import Generic, TypeVar, cast
 
 from spanjury.judges.core.choices import choices_for
-from spanjury.judges.core.errors import PluginError
+from spanjury.judges.core.errors import PluginError, failing_as
 from spanjury.judges.core.scrubbing import reason_of
 
 OUR_PACKAGE = "spanjury"
@@ -22,6 +24,8 @@ P_co = TypeVar("P_co", covariant=True)
 
 
 _POINTS = "entry_points.txt"
+_NAME = re.compile(r"\w[\w.+-]*")
+"""A name of a plugin; a colon, a comma or a blank would end it in a flag with options."""
 
 
 @cache
@@ -68,7 +72,8 @@ class BrokenPlugin:
     Parameters
     ----------
     missing
-        The missing module that is the reason, such as an optional library; otherwise empty.
+        The missing module that is the reason, such as an optional library; otherwise empty, also
+        if the missing module is part of the plugin itself.
     shadowed
         Whether another package's plugin uses the name.
     """
@@ -100,15 +105,19 @@ class Registry(Generic[P_co]):
         are ours here, too.
     reserved
         Further names that are ours there, such as commands beside exams.
+    are_functions
+        Whether the plugins are functions in Python, too, with underscores for hyphens.
     """
 
     group: str
     beside: str = ""
     reserved: frozenset[str] = frozenset()
+    are_functions: bool = False
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the plugins, sorted, without those of ours beside the group."""
-        return tuple(sorted({point.name for point in self._points()} - self._taken().keys()))
+        """Return the valid names of the plugins, sorted, without those of ours beside the group."""
+        names = {point.name for point in self._points()} - self._taken().keys()
+        return tuple(sorted(name for name in names if not self._fault(name)))
 
     def plugins(self) -> tuple[Plugin, ...]:
         """Return every plugin, sorted by name and package, without loading any."""
@@ -122,15 +131,14 @@ class Registry(Generic[P_co]):
         its target cannot be imported. The message names the packages or the valid names.
         """
         point = self._chosen(name)
-        try:
-            loaded = point.load()
-        except (Exception, SystemExit) as error:  # importing a plugin runs foreign code
-            origin = self._described(point).origin
-            raise PluginError(
-                f"{self.group} plugin {name!r} ({point.value}, of the package {origin})"
-                f" cannot be loaded: {error!r}"
-            ) from error
-        return cast("P_co", loaded)  # wiring checks the shape of what it builds
+        what = f"{point.value}, of the package {self._described(point).origin}"
+        with failing_as(
+            lambda error: PluginError(
+                f"{self.group} plugin {name!r} ({what}) cannot be loaded: {error!r}"
+            ),
+            passing=(),
+        ):
+            return cast("P_co", point.load())  # wiring checks the shape of what it builds
 
     def broken(self, plugins: Iterable[Plugin] | None = None) -> tuple[BrokenPlugin, ...]:
         """Load `plugins`, by default all, and return those that cannot be used, in their order."""
@@ -138,6 +146,8 @@ class Registry(Generic[P_co]):
         return tuple(problem for plugin in loaded if (problem := self._problem(plugin)) is not None)
 
     def _problem(self, plugin: Plugin) -> BrokenPlugin | None:
+        if fault := self._fault(plugin.name):
+            return BrokenPlugin(plugin=plugin, reason=fault)
         try:
             if noun := self._taken().get(plugin.name):
                 owner = f"a {noun} of {OUR_PACKAGE}"
@@ -149,17 +159,27 @@ class Registry(Generic[P_co]):
                 return BrokenPlugin(plugin=plugin, reason=reason, shadowed=True)
             self.get(plugin.name)
         except PluginError as error:
-            cause = error.__cause__
-            missing = (cause.name or "") if isinstance(cause, ModuleNotFoundError) else ""
+            missing = _missing(plugin, error.__cause__)
             return BrokenPlugin(plugin=plugin, reason=reason_of(error), missing=missing)
         return None
 
+    def _fault(self, name: str) -> str:
+        """Return why no plugin can have this name; empty if one can."""
+        if not _NAME.fullmatch(name):
+            allowed = "letters, digits and . _ + -, with a letter or a digit first"
+            return f"the name {name!r} must consist of {allowed}"
+        word = name.replace("-", "_")
+        if self.are_functions and (iskeyword(word) or not word.isidentifier()):
+            return f"the name {name!r} cannot be that of a function in Python"
+        return ""
+
     def _chosen(self, name: str) -> EntryPoint:
         """Return the entry point that the name belongs to."""
-        claims = [point for point in self._points() if name in {point.name} - self._taken().keys()]
-        if not claims:
-            choices = choices_for(name, self.names())
+        names = self.names()
+        if name not in names:
+            choices = choices_for(name, names)
             raise PluginError(f"there is no {_kind(self.group)} {name!r}; {choices}")
+        claims = [point for point in self._points() if point.name == name]
         ours = [point for point in claims if self._described(point).is_ours]
         if len(candidates := ours or claims) > 1:
             origins = " and ".join(sorted(self._described(point).origin for point in claims))
@@ -182,6 +202,20 @@ class Registry(Generic[P_co]):
         return Plugin(
             group=self.group, name=point.name, origin=name, version=version, target=point.value
         )
+
+
+def plugins_outside(groups: Collection[str]) -> Iterator[Plugin]:
+    """Yield the plugins of groups that bear our name, and are none of `groups`."""
+    for group in _declared(tuple(sys.path)):
+        if group.startswith(f"{OUR_PACKAGE}.") and group not in groups:
+            yield from Registry[object](group).plugins()
+
+
+def _missing(plugin: Plugin, cause: BaseException | None) -> str:
+    """Return the module that a plugin could not import; empty if none, or one of its own."""
+    name = (cause.name or "") if isinstance(cause, ModuleNotFoundError) else ""
+    package, _, _ = plugin.target.partition(":")[0].partition(".")
+    return "" if name.partition(".")[0] == package else name
 
 
 def _kind(group: str) -> str:

@@ -181,8 +181,9 @@ class Report:
     Raises
     ------
     ValueError
-        If there is a score without the outcome `Outcome.SCORED` or the reverse, neither a score
-        nor a reason, or a probability out of range.
+        If the outcome is not an `Outcome`, if there is a score without the outcome
+        `Outcome.SCORED` or the reverse, neither a score nor a reason, or a probability out of
+        range.
     """
 
     outcome: Outcome = Outcome.SCORED
@@ -197,6 +198,8 @@ class Report:
     is_other_kind: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.outcome, Outcome):
+            raise ValueError(f"outcome must be an Outcome, got {self.outcome!r}")  # noqa: TRY004  as every invariant here
         if (self.outcome is Outcome.SCORED) != (self.score is not None):
             raise ValueError(f"outcome {self.outcome.value!r} with score {self.score!r}")
         if self.score is None and not self.reason:

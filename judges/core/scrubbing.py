@@ -46,6 +46,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _IGNORED = re.compile(r"[\W_]+")
@@ -135,9 +136,23 @@ def is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
+def without_memory_addresses(text: str) -> str:
+    """Return `text` without the addresses of objects, which change from run to run.
+
+    Examples
+    --------
+    >>> without_memory_addresses("<Judge object at 0x7f327788>")
+    '<Judge object>'
+    """
+    return _MEMORY_ADDRESS.sub("", text)
+
+
 def reason_of(error: BaseException, *, kind: bool = False) -> str:
-    """Return the message of `error` for a report; its ``repr`` if it has none or `kind` is true."""
-    return hide(repr(error) if kind else str(error) or repr(error))
+    """Return the message of `error` for a report; its ``repr`` if it has none or `kind` is true.
+
+    Secrets are masked, and addresses of objects are left out.
+    """
+    return hide(without_memory_addresses(repr(error) if kind else str(error) or repr(error)))
 
 
 @dataclass(frozen=True, slots=True)

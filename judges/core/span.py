@@ -83,8 +83,8 @@ class ErrorSpan:
     Raises
     ------
     ValueError
-        If the offsets, the text and `located` contradict each other, or the severity or the
-        probability is out of range.
+        If `located` is not a `Located`, if the offsets, the text and `located` contradict each
+        other, or if the severity or the probability is out of range.
     """
 
     text: str
@@ -99,6 +99,8 @@ class ErrorSpan:
     probability: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.located, Located):
+            raise ValueError(f"located must be a Located, got {self.located!r}")  # noqa: TRY004  as every invariant here
         if self.severity is not None and not MIN_SEVERITY <= self.severity <= MAX_SEVERITY:
             raise ValueError(f"severity must be 1 to 5 or None, got {self.severity!r}")
         if self.probability is not None and not 0.0 <= self.probability <= 1.0:

@@ -35,8 +35,9 @@ class MetricJudge:
     """A metric, as a judge that marks no spans.
 
     Its value is mapped linearly to the aspect's scale: the worse of `low` and `high` to the worst
-    label, the better to the best; values beyond are clipped. Of several references the best counts
-    if the metric takes one at a time. The metric sees the inputs that the aspect may read.
+    label, the better to the best. Values beyond `low` and `high` are clipped; a value beyond the
+    card's bounds is an error. Of several references the best counts if the metric takes one at a
+    time. The metric sees the inputs that the aspect may read.
 
     It abstains if a reference or the source that the metric needs is missing, and if its value is
     undefined. For a metric without references, an empty output has the lowest score. Raises
@@ -87,7 +88,7 @@ class MetricJudge:
         return digest(canonical(aspect.scale), *texts)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Measure the output; raise `JudgeError` if the metric fails."""
+        """Measure the output; raise `JudgeError` if the metric fails or contradicts its card."""
         sample = self._sample(segment, aspect)
         missing = self._missing(sample)
         if missing:
@@ -130,6 +131,11 @@ class MetricJudge:
             raise JudgeError(f"{self.card.name}: {error}") from error
         if math.isnan(value):
             return abstention(f"{self.card.name} is undefined for this text")
+        if value not in self.card:
+            raise JudgeError(
+                f"{self.card.name} is {value:.9g} for this text, but its card says that it is"
+                f" {self.card.bounds}"
+            )
         return Report(score=self._on(scale, value), rationale=f"{self.card.title}: {value:.4g}.")
 
     def _on(self, scale: Scale, value: float) -> float:

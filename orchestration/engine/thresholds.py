@@ -130,14 +130,14 @@ class Thresholds:
         """The texts for which the alarms were counted or are promised, in words."""
         if self.promised is not None:
             return (
-                f"texts like the {self.texts} without error of {self.data} (at most, as promised)"
+                f"texts like the {self.texts} correct texts from {self.data} (at most, as promised)"
             )
-        return f"{self.texts} texts without error of {self.data}"
+        return f"{self.texts} correct texts from {self.data}"
 
     @property
     def misses_measured_on(self) -> str:
         """The texts on which the misses were counted, in words; empty if none were."""
-        return f"{self.wrong_texts} texts with an error of {self.data}" if self.wrong_texts else ""
+        return f"{self.wrong_texts} wrong texts from {self.data}" if self.wrong_texts else ""
 
 
 def spread(by_kind: Sequence[tuple[str, float]]) -> tuple[float, float] | None:
@@ -146,7 +146,7 @@ def spread(by_kind: Sequence[tuple[str, float]]) -> tuple[float, float] | None:
     return (min(shares), max(shares)) if shares else None
 
 
-_LEFT_OUT = "six sets that were left out of training"
+_LEFT_OUT = "six data sets that were not used for training"
 
 _NEAR = "texts that hold at most a tenth of new content words"
 _REWORDED = "texts with sentences in partly new words"

@@ -317,7 +317,7 @@ def _problem(model: "catalogue.CheckerModel", local: "local_models.LocalModel") 
         return f"needs {', '.join(model.needs)}=FILE"
     named = catalogue.read_catalogue().options_of(model).get("supported", "")
     try:
-        graph = card.read_card(
+        graph = card.read_checker_card(
             local.folder, supported=named if isinstance(named, int | str) else ""
         ).graph
     except ConfigError as error:

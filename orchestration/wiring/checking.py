@@ -8,7 +8,14 @@ from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.wiring.checker_models import FOLDER, with_folder
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.config import CHECKER, KIND
-from spanjury.orchestration.wiring.plugins import CHECKERS, JUDGES, built, parameters, takes_model
+from spanjury.orchestration.wiring.plugins import (
+    CHECKERS,
+    JUDGES,
+    built,
+    parameters,
+    takes_any,
+    takes_model,
+)
 
 with lazily():
     from spanjury.adapters.checkers import card, export, folder
@@ -55,7 +62,7 @@ def with_checker(
     rest.pop(KIND, None)
     opener = CHECKERS.get(kind)
     of_checker = parameters(opener).keys() - {_MODEL}
-    for option in rest.keys() - of_checker:
+    for option in () if takes_any(opener) else rest.keys() - of_checker:
         choices = choices_for(option, sorted({*of_judge, *of_checker, KIND}))
         raise ConfigError(f"judge {judge!r} has no option {option!r}; {choices}")
     handed = {} if model is None else {_MODEL: model}

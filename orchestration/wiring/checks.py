@@ -5,7 +5,6 @@ with a traceback of third-party code.
 """
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
@@ -21,20 +20,22 @@ from spanjury.judges.core import (
     Consolidator,
     CorpusMetric,
     DataError,
-    EvaluationError,
     Judge,
     Metric,
     ModelOpener,
     PairJudge,
     PluginError,
+    Scale,
     Segment,
     SegmentMetric,
     Source,
+    failing_as,
 )
+from spanjury.orchestration.wiring.plugins import not_awaitable
 
 A = TypeVar("A")
 
-_SCORES = (2.0, 4.0, 4.0)
+_SCORES = ((2.0,), (2.0, 4.0), (2.0, 4.0, 4.0))
 """Sample scores that every aggregation must be able to combine."""
 _END = object()
 
@@ -93,6 +94,9 @@ def checked_checker(made: object, name: str) -> Checker | AskedChecker:
             f"{what} lacks unit, room, count_tokens or check, or apart and ask in place"
             f" of check: {made!r}"
         )
+    for method, argument in (("room", ()), ("count_tokens", ("texts",)), ("check", ("pairs",))):
+        if hasattr(made, method):
+            check_plain(getattr(made, method), f"{what}: {method}", arguments=argument)
     limits: object = getattr(made, "limits", CheckerLimits())
     if not isinstance(limits, CheckerLimits):
         raise PluginError(f"{what}: its limits must be CheckerLimits, got {limits!r}")
@@ -116,15 +120,13 @@ def checked_metric(made: object, name: str) -> Metric:
     for method in ("score_segments", "score_corpus", "statistics", "score_statistics"):
         scoring = getattr(made, method, None)
         if scoring is not None:
-            _check_arguments(scoring, f"{what}: {method}", arguments=("samples",))
-            if inspect.iscoroutinefunction(scoring):
-                raise PluginError(f"{what}: {method} must not be async")
+            check_plain(scoring, f"{what}: {method}", arguments=("samples",))
     return made
 
 
 def checked_source(made: Callable[..., object], name: str) -> Source:
     """Return `made` if it is a function of a path; raise `PluginError` otherwise."""
-    _check_arguments(made, f"source {name!r}", arguments=("path",))
+    check_plain(made, f"source {name!r}", arguments=("path",))
     return cast("Source", made)  # what it yields shows when it reads
 
 
@@ -138,15 +140,20 @@ def checked_opener(made: Callable[..., object], name: str) -> ModelOpener:
 
 
 def checked_aggregation(made: object, name: str) -> Aggregation:
-    """Return `made` if it combines scores into a finite number; raise `PluginError` otherwise."""
+    """Return `made` if it combines scores into one on their scale; raise `PluginError` otherwise.
+
+    It is called with one, two and three scores.
+    """
     if not callable(made):
         raise PluginError(f"aggregation {name!r} is not a function of scores: {made!r}")
-    score = call_plugin(made, list(_SCORES), what=f"aggregation {name!r}")
-    if not (is_number(score) and math.isfinite(score)):
-        raise PluginError(
-            f"aggregation {name!r} must return a finite number, and returned {score!r} for"
-            f" {_SCORES}"
-        )
+    scale = Scale()
+    for scores in _SCORES:
+        score = call_plugin(made, scores, what=f"aggregation {name!r} of {scores}")
+        if not (is_number(score) and score in scale):
+            raise PluginError(
+                f"aggregation {name!r} must return a number on the scale, here {scale.low} to"
+                f" {scale.high}, and returned {score!r} for {scores}"
+            )
     return cast("Aggregation", made)  # it has just combined scores
 
 
@@ -171,21 +178,17 @@ def _checked_rows(rows: Iterator[object], *, what: str) -> Iterator[Segment | Da
 
 
 def _next(rows: Iterator[object], *, what: str) -> object:
-    try:
+    with failing_as(lambda error: PluginError(f"{what} failed: {error!r}")):
         return next(rows, _END)
-    except EvaluationError:
-        raise
-    except Exception as error:  # the boundary to third-party sources
-        raise PluginError(f"{what} failed: {error!r}") from error
 
 
 def _check_signature(made: object, what: str) -> None:
     if isinstance(made, type):
         raise PluginError(f"{what} must be an object, and is a class: {made!r}")
-    try:
+    with failing_as(
+        lambda error: PluginError(f"{what}: its signature cannot be read: {error!r}"), passing=()
+    ):
         signature: object = getattr(made, "signature", None)
-    except Exception as error:  # a property of a third-party class
-        raise PluginError(f"{what}: its signature cannot be read: {error!r}") from error
     if signature is None:
         raise PluginError(f"{what} lacks a signature: {made!r}")
     if not (isinstance(signature, str) and signature):
@@ -207,6 +210,19 @@ def _check_async(
         raise PluginError(f"{what} must be async: write `async def`")
 
 
+def check_plain(
+    function: Callable[..., object],
+    what: str,
+    *,
+    arguments: Sequence[str],
+    named: Sequence[str] = (),
+) -> None:
+    """Raise `PluginError` if a function does not accept `arguments` or is async."""
+    _check_arguments(function, what, arguments=arguments, named=named)
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise PluginError(f"{what} must not be async: write `def`")
+
+
 def _check_arguments(
     function: Callable[..., object],
     what: str,
@@ -225,13 +241,12 @@ def _check_arguments(
 
 
 def call_plugin(made: Callable[[A], object], argument: A, *, what: str) -> object:
-    """Return a plugin function's result for `argument`; raise `PluginError` if it fails."""
-    try:
-        return made(argument)
-    except EvaluationError:
-        raise
-    except Exception as error:  # the boundary to third-party functions
-        raise PluginError(f"{what} failed: {error!r}") from error
+    """Return a plugin function's result for `argument`.
+
+    Raise `PluginError` if it fails, or is async.
+    """
+    with failing_as(lambda error: PluginError(f"{what} failed: {error!r}")):
+        return not_awaitable(made(argument), what)
 
 
 def is_number(value: object) -> TypeGuard[float]:

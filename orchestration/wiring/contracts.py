@@ -3,9 +3,19 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NoReturn, Protocol
+from typing import NoReturn, Protocol, TypeVar
 
-from spanjury.judges.core import ConfigError, PermanentModelError, PluginError, reason_of
+from numpy.random import Generator
+
+from spanjury.judges.core import (
+    ConfigError,
+    ErrorSpan,
+    Located,
+    PermanentModelError,
+    PerturbationError,
+    PluginError,
+    reason_of,
+)
 from spanjury.judges.core.registry import Registry
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
@@ -22,6 +32,7 @@ from spanjury.orchestration.wiring.exam_plugins import (
     find_explanation_perturbation,
     find_perturbation,
     find_statistic,
+    required_options,
 )
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
@@ -42,6 +53,29 @@ from spanjury.orchestration.wiring.plugins import (
     takes_model,
 )
 from spanjury.orchestration.wiring.traffic import open_sink
+from spanjury.perturbations.attacks.attack import AttackCase
+from spanjury.perturbations.explanation.perturbation import ErrorList, NothingToChangeError
+from spanjury.perturbations.perturbation import Case, NothingToDamageError, generator_for
+
+_TEXT = "The bridge opened in 1932. It is 503 metres long."
+_INPUTS = MappingProxyType({"Article": _TEXT})
+_CASE = Case(text=_TEXT, inputs=_INPUTS, others=(_TEXT,))
+_ATTACKED = AttackCase(text=_TEXT, inputs=_INPUTS)
+_ERRORS = ErrorList(
+    output=_TEXT,
+    spans=(
+        ErrorSpan(
+            text="1932",
+            start=21,
+            end=25,
+            located=Located.EXACT,
+            explanation="It opened later.",
+            severity=3,
+        ),
+    ),
+)
+"""Samples on which rules are tried."""
+R = TypeVar("R", bound="_Ruled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +125,30 @@ def _built(
     return build_and_check
 
 
+class _Ruled(Protocol):
+    @property
+    def rule(self) -> Callable[..., object]: ...
+
+
+def _tried(
+    find: Callable[[str], R], use: Callable[[R, Generator], object]
+) -> Callable[[str], object]:
+    """Return the check of a group whose plugins are rules, each of which is used on a sample."""
+
+    def find_and_try(name: str) -> None:
+        made = find(name)
+        if required := required_options(made.rule):
+            raise ConfigError(f"{name!r} needs the option {', '.join(required)}")
+        try:
+            use(made, generator_for(1, name, "sample"))
+        except (NothingToDamageError, NothingToChangeError):
+            return
+        except PerturbationError as error:
+            raise PluginError(f"{name!r}, used on a sample: {error}") from error
+
+    return find_and_try
+
+
 _CHECKS: Mapping[str, Callable[[str], object]] = MappingProxyType({
     JUDGES.group: _built(JUDGES, checked_judge, hands={"model"}),
     PAIR_JUDGES.group: _built(PAIR_JUDGES, checked_pair_judge, hands={"model", "panel"}),
@@ -101,9 +159,11 @@ _CHECKS: Mapping[str, Callable[[str], object]] = MappingProxyType({
     SOURCES.group: lambda name: checked_source(SOURCES.get(name), name),
     AGGREGATIONS.group: lambda name: checked_aggregation(AGGREGATIONS.get(name), name),
     STATISTICS.group: find_statistic,
-    PERTURBATIONS.group: find_perturbation,
-    EXPLANATION_PERTURBATIONS.group: find_explanation_perturbation,
-    ATTACKS.group: find_attack,
+    PERTURBATIONS.group: _tried(find_perturbation, lambda made, rng: made.damage(_CASE, rng)),
+    EXPLANATION_PERTURBATIONS.group: _tried(
+        find_explanation_perturbation, lambda made, rng: made.changed(_ERRORS, rng)
+    ),
+    ATTACKS.group: _tried(find_attack, lambda made, rng: made.on(_ATTACKED, rng)),
     SINKS.group: open_sink,
 })  # fmt: skip
 

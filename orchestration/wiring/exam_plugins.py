@@ -1,18 +1,20 @@
 """Plugins of exams by name, each validated before use: perturbations, attacks, statistics."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import unwrap
 from numbers import Integral
 
 import numpy as np
 
 from spanjury.judges.core import ConfigError, PluginError, choices_for
-from spanjury.orchestration.wiring.checks import call_plugin, is_number
+from spanjury.orchestration.wiring.checks import call_plugin, check_plain, is_number
 from spanjury.orchestration.wiring.plugins import (
     ATTACKS,
     EXPLANATION_PERTURBATIONS,
     PERTURBATIONS,
     STATISTICS,
+    parameters,
 )
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
@@ -56,6 +58,7 @@ def find_perturbation(name: str) -> Perturbation:
             f"perturbation {name!r} must be a Perturbation, as the decorator text_perturbation"
             f" makes it, and is {made!r}"
         )
+    _check_rule(made.rule, f"perturbation {name!r}", arguments=("text", "rng"))
     return made
 
 
@@ -64,6 +67,7 @@ def find_attack(name: str) -> Attack:
     made = ATTACKS.get(name)
     if not isinstance(made, Attack):
         raise PluginError(f"attack {name!r} must be an Attack, and is {made!r}")
+    _check_rule(made.rule, f"attack {name!r}", arguments=("case", "rng"))
     return made
 
 
@@ -93,7 +97,23 @@ def find_explanation_perturbation(name: str) -> ExplanationPerturbation:
         raise PluginError(
             f"explanation perturbation {name!r} must be an ExplanationPerturbation, and is {made!r}"
         )
+    _check_rule(made.rule, f"explanation perturbation {name!r}", arguments=("errors", "rng"))
     return made
+
+
+def required_options(rule: Callable[..., object]) -> tuple[str, ...]:
+    """Return the options of a perturbation's rule that have no default."""
+    return tuple(
+        name
+        for name, option in parameters(rule).items()
+        if option.kind is option.KEYWORD_ONLY and option.default is option.empty
+    )
+
+
+def _check_rule(rule: Callable[..., object], what: str, *, arguments: Sequence[str]) -> None:
+    """Raise `PluginError` if a rule does not accept `arguments` before its options, or is async."""
+    own = unwrap(rule)  # the decorators wrap the author's function
+    check_plain(own, f"{what}: its rule", arguments=arguments, named=required_options(own))
 
 
 def _unfit(answer: PairedTest) -> str:

@@ -1,7 +1,7 @@
 """A name becomes a metric with its card, which is read from the TOML files of a package."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 
+_ENDING = ".toml"
 _ENDS = ("low", "high")
 _CARD = Once(lambda: pydantic.TypeAdapter(MetricCard))
 
@@ -46,7 +47,7 @@ _CARD = Once(lambda: pydantic.TypeAdapter(MetricCard))
 def metric_cards() -> Mapping[str, MetricCard]:
     """Return the card of every available metric, sorted by name.
 
-    A package with unreadable cards loses its metrics; `broken_cards` says why.
+    A metric with an unusable card is left out; `broken_cards` says why.
     """
     return _all_cards().cards
 
@@ -54,8 +55,8 @@ def metric_cards() -> Mapping[str, MetricCard]:
 def broken_cards() -> tuple[str, ...]:
     """Return a line for each unusable card, with the reason, and for each metric without a card."""
     cards = _all_cards()
-    without = (name for name in METRICS.names() if name not in cards.cards)
-    return (*cards.problems, *map(_no_card, without))
+    without = (name for name in METRICS.names() if name not in {**cards.cards, **cards.broken})
+    return (*cards.broken.values(), *cards.problems, *map(_no_card, without))
 
 
 def find_card(name: str) -> MetricCard:
@@ -67,6 +68,8 @@ def find_card(name: str) -> MetricCard:
     cards = _all_cards()
     if name in cards.cards:
         return cards.cards[name]
+    if name in cards.broken:
+        raise PluginError(cards.broken[name])
     if name in METRICS.names():
         raise PluginError("; ".join([_no_card(name), *cards.problems]))
     raise ConfigError(f"there is no metric {name!r}; {choices_for(name, cards.cards)}")
@@ -74,9 +77,18 @@ def find_card(name: str) -> MetricCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cards:
-    """Name of a metric -> its card; and the problems of unusable cards."""
+    """The cards of all metrics, by name.
+
+    Parameters
+    ----------
+    broken
+        Name of a metric -> the problem of its card.
+    problems
+        The problems of packages of cards, and of cards whose names are taken.
+    """
 
     cards: Mapping[str, MetricCard]
+    broken: Mapping[str, str]
     problems: tuple[str, ...]
 
 
@@ -84,23 +96,33 @@ def _all_cards() -> _Cards:
     """Read the cards of every package, ours first, so that others cannot take their names."""
     cards: dict[str, MetricCard] = {}
     origins: dict[str, str] = {}
+    broken: dict[str, str] = {}
     problems: list[str] = []
     for plugin in sorted(METRIC_CARDS.plugins(), key=lambda plugin: not plugin.is_ours):
         try:
             package = getattr(METRIC_CARDS.get(plugin.name), "__name__", plugin.name)
-            read = read_cards(package)
+            files_of_cards = _card_files(package)
         except PluginError as error:
             problems.append(str(error))
             continue
-        for name, card in read.items():
-            if origins.setdefault(name, plugin.origin) == plugin.origin:
-                cards[name] = card
+        for file in files_of_cards:
+            try:
+                card = _card(file)
+            except PluginError as error:
+                name = file.name.removesuffix(_ENDING)
+                broken[name] = f"metric {name!r} of {plugin.origin} has no usable card: {error}"
+                continue
+            if origins.setdefault(card.name, plugin.origin) == plugin.origin:
+                cards[card.name] = card
             else:
                 problems.append(
-                    f"the card {name!r} of {plugin.origin} is not used: {origins[name]} has one"
+                    f"the card {card.name!r} of {plugin.origin} is not used: {origins[card.name]}"
+                    " has one"
                 )
     return _Cards(
-        cards={name: cards[name] for name in sorted(cards)}, problems=tuple(dict.fromkeys(problems))
+        cards={name: cards[name] for name in sorted(cards)},
+        broken=broken,
+        problems=tuple(dict.fromkeys(problems)),
     )
 
 
@@ -180,28 +202,30 @@ def _missing(card: MetricCard) -> str:
     return f"needs {', '.join(absent)}{hint}"
 
 
-def read_cards(package: str) -> dict[str, MetricCard]:
-    """Read every ``NAME.toml`` of `package` as the card of the metric NAME.
-
-    A card has the keys of `MetricCard`; ``name``, and by default ``family``, is the file's name.
-    Raises `PluginError` if there is no such package or a file is not a card; the message names the
-    file and the key.
-    """
+def _card_files(package: str) -> list[Traversable]:
+    """Return every ``NAME.toml`` of `package`; raise `PluginError` if there is no such package."""
     try:
-        tables = sorted(_toml_files(package), key=lambda file: file.name)
+        tables = [file for file in files(package).iterdir() if file.name.endswith(_ENDING)]
     except ModuleNotFoundError as error:
         raise PluginError(f"there is no package of cards {package!r}") from error
-    cards = [_card(file.name, file.read_text(encoding="utf-8")) for file in tables]
-    return {card.name: card for card in cards}
+    return sorted(tables, key=lambda file: file.name)
 
 
-def _toml_files(package: str) -> Iterator[Traversable]:
-    return (file for file in files(package).iterdir() if file.name.endswith(".toml"))
+def _card(file: Traversable) -> MetricCard:
+    """Read ``NAME.toml`` as the card of the metric NAME.
+
+    A card has the keys of `MetricCard`; ``name``, and by default ``family``, is the file's name.
+    Raise `PluginError` if the file is not a card; the message names the file and the key.
+    """
+    try:
+        return _parsed(file.name, file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PluginError(f"{file.name} cannot be read: {error}") from error
 
 
 @cache
-def _card(file: str, text: str) -> MetricCard:
-    name = file.removesuffix(".toml")
+def _parsed(file: str, text: str) -> MetricCard:
+    name = file.removesuffix(_ENDING)
     try:
         values = tomllib.loads(text)
         return _CARD.get().validate_python({"name": name, "family": name, **values})

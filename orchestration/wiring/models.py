@@ -36,7 +36,6 @@ from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
-    EvaluationError,
     Form,
     Memory,
     ModelOpener,
@@ -45,6 +44,7 @@ from spanjury.judges.core import (
     TemplateTokens,
     TokenPrice,
     address_of,
+    failing_as,
     without_secrets,
 )
 from spanjury.judges.core.lazy import lazily
@@ -107,12 +107,10 @@ async def open_model(model: ModelConfig) -> "AsyncIterator[gateways.Gateway]":
     options = model.options
     async with AsyncExitStack() as stack:
         addressed = [replace(options, base_url=address_of(url)) for url in model.base_urls]
-        try:
+        with failing_as(
+            lambda error: PluginError(f"model {model.name!r} cannot be opened: {error!r}")
+        ):
             opened = [await stack.enter_async_context(opener(name, options=at)) for at in addressed]
-        except EvaluationError:
-            raise
-        except (Exception, SystemExit) as error:  # the boundary to third-party backends
-            raise PluginError(f"model {model.name!r} cannot be opened: {error!r}") from error
         first, *replicas = (
             scrubbed_model.ScrubbedModel(checked_model(at_server, model.name))
             for at_server in opened

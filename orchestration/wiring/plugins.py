@@ -14,6 +14,7 @@ from spanjury.judges.core import (
     PluginError,
     Source,
     choices_for,
+    failing_as,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import Registry
@@ -38,6 +39,7 @@ EXAMS: Registry[object] = Registry(
             *("panel-study", "perturb", "rank", "span-bench"),
         )
     ),
+    are_functions=True,
 )
 EXPLANATION_PERTURBATIONS: Registry[object] = Registry("spanjury.explanation_perturbations")
 METRICS: Registry[Callable[..., object]] = Registry("spanjury.metrics")
@@ -68,6 +70,7 @@ _HANDED = frozenset({"checker", "encoder", "model", "panel", "tuning"})
 
 _LIVING = frozenset({"checker", "encoder", "model", "panel"})
 """Parameters whose values are objects that need no validation."""
+_COLLECTING = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
 def built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
@@ -78,21 +81,30 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
     """
     accepted = parameters(factory)
     for option in options:
-        if option not in accepted:
+        if option not in accepted and not takes_any(factory):
             choices = choices_for(option, sorted(accepted.keys() - _HANDED))
             raise ConfigError(f"{name!r} has no option {option!r}; {choices}")
     try:
-        return factory(**_validated(factory, name, options))
+        with failing_as(
+            lambda error: PluginError(f"{name!r} cannot be made: {error!r}"),
+            passing=(TypeError, ValueError, EvaluationError),
+        ):
+            made = factory(**_validated(factory, name, options))
     except (TypeError, ValueError) as error:
         given = ", ".join(
             f"{option}={value}" for option, value in options.items() if option not in _HANDED
         )
-        made = f"made with {given}" if given else "made"
-        raise ConfigError(f"{name!r} cannot be {made}: {error}") from error
-    except EvaluationError:
-        raise
-    except Exception as error:  # the boundary to third-party factories
-        raise PluginError(f"{name!r} cannot be made: {error!r}") from error
+        how = f"made with {given}" if given else "made"
+        raise ConfigError(f"{name!r} cannot be {how}: {error}") from error
+    return not_awaitable(made, f"the factory of {name!r}")
+
+
+def not_awaitable(made: object, what: str) -> object:
+    """Return what a plugin's function returned; raise `PluginError` if the function is async."""
+    if inspect.iscoroutine(made):
+        made.close()  # it will never be awaited
+        raise PluginError(f"{what} must not be async: write `def`")
+    return made
 
 
 def _validated(
@@ -100,7 +112,7 @@ def _validated(
 ) -> dict[str, object]:
     accepted = parameters(factory)
     checked = dict(options)
-    for option in checked.keys() - _LIVING:
+    for option in (checked.keys() & accepted) - _LIVING:
         if isinstance(accepted[option].annotation, str):
             continue  # a type that only type checkers import
         if type(checked[option]) is accepted[option].annotation:
@@ -125,11 +137,22 @@ def parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter
 
     Raise `PluginError` if it is not a factory, or its annotations cannot be evaluated.
     """
+    every = _signature(factory).parameters
+    return {name: each for name, each in every.items() if each.kind not in _COLLECTING}
+
+
+def takes_any(factory: Callable[..., object]) -> bool:
+    """Return whether a factory collects further options, as by ``**options``."""
+    kinds = (each.kind for each in _signature(factory).parameters.values())
+    return inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def _signature(factory: Callable[..., object]) -> inspect.Signature:
     try:
         try:
-            return inspect.signature(factory, eval_str=True).parameters
+            return inspect.signature(factory, eval_str=True)
         except NameError:  # a type that the plugin imports for type checkers only
-            return inspect.signature(factory).parameters
+            return inspect.signature(factory)
     except (TypeError, ValueError, AttributeError, SyntaxError) as error:
         raise PluginError(f"{factory!r} is not a function or class to call: {error}") from error
 

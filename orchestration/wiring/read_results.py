@@ -2,11 +2,13 @@
 
 from spanjury.adapters.files.results.exports import (
     MARKED_FORMS,
+    SPAN_COLUMNS,
     Export,
     ExportForm,
     ExportUnit,
     JudgedTexts,
     marked_segments,
+    span_records,
 )
 from spanjury.adapters.files.results.result_rows import (
     ReportedRow,
@@ -22,6 +24,7 @@ from spanjury.adapters.files.results.result_rows import (
 
 __all__ = [
     "MARKED_FORMS",
+    "SPAN_COLUMNS",
     "Export",
     "ExportForm",
     "ExportUnit",
@@ -36,4 +39,5 @@ __all__ = [
     "read_result_names",
     "read_result_scores",
     "read_result_spans",
+    "span_records",
 ]

@@ -1,4 +1,4 @@
-"""Open files of results and of segments for writing."""
+"""Open files of results and of segments for writing; refuse outputs that would replace the data."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Open folders of runs and memories by their paths."""
+"""Open folders of runs and memories by their paths, and temporary files for what is read there."""
 
 import filecmp
 import shlex
@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from spanjury.adapters.files.line_writer import PART, part_of
+from spanjury.adapters.files.spool import Spool, open_spool
 from spanjury.adapters.runs.database import MEMORY_NAME
 from spanjury.adapters.runs.repair import Repaired, repair
 from spanjury.adapters.runs.run_folder import (
@@ -35,6 +36,7 @@ __all__ = [
     "RunContents",
     "RunFolder",
     "RunLock",
+    "Spool",
     "find_databases",
     "find_run",
     "is_kept_by_a_run",
@@ -44,6 +46,7 @@ __all__ = [
     "new_run",
     "open_kept_memory",
     "open_memory",
+    "open_spool",
     "own_results",
     "part_of",
     "remove_leftover",

@@ -24,7 +24,6 @@ from spanjury.adapters.training.tokens.job import (
     TokenOptions,
     windows_digest,
 )
-from spanjury.judges.core.lazy import require
 from spanjury.orchestration.studies.distillation.training_set import SEAL, SPLITS, split_file
 
 __all__ = [
@@ -43,7 +42,6 @@ __all__ = [
     "checker_training",
     "open_training_files",
     "pairs_digest",
-    "require",
     "token_training",
     "training",
     "windows_digest",

@@ -9,7 +9,7 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from spanjury.judges.core import PerturbationError, Trajectory
+from spanjury.judges.core import PerturbationError, Trajectory, failing_as
 from spanjury.judges.core.transcript import inputs_of, replies, transcript, turn_of
 from spanjury.perturbations.edits import Damage, Edit
 from spanjury.perturbations.perturbation import (
@@ -110,12 +110,11 @@ class Attack:
         PerturbationError
             If the rule fails.
         """
-        try:
+        with failing_as(
+            lambda error: PerturbationError(f"the attack failed: {error!r}"),
+            passing=(PerturbationError,),
+        ):
             attacked = self.rule(case, rng)
-        except PerturbationError:
-            raise
-        except Exception as error:  # rules of plugins may raise anything
-            raise PerturbationError(f"the attack failed: {error!r}") from error
         if not isinstance(attacked, Attacked):
             raise PerturbationError(f"the attack returned {attacked!r}, expected an Attacked")
         if attacked.output.text == case.text and attacked.inputs == case.inputs:
@@ -133,6 +132,7 @@ def output_attack(
             return _with_edits(case, rule(case, rng))
 
         on_output.__doc__ = rule.__doc__
+        on_output.__wrapped__ = rule  # type: ignore[attr-defined]  # checks read its parameters
         return Attack(on_output, family=family)
 
     return made

@@ -16,7 +16,7 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from spanjury.judges.core import ErrorSpan, PerturbationError
+from spanjury.judges.core import ErrorSpan, PerturbationError, failing_as
 
 Push = Literal["falls", "rises"]
 Family = Literal["severity", "explanation", "both", "removal", "addition", "critical"]
@@ -117,13 +117,12 @@ class ExplanationPerturbation:
         """
         if self.family not in _NEED_NO_ERRORS:
             require_errors(errors)
-        try:
+        with failing_as(
+            lambda error: PerturbationError(f"the rule failed: {error!r}"),
+            passing=(PerturbationError,),
+        ):
             spans = _checked(self.rule(errors, rng, **options))
             changed = ErrorList(output=errors.output, spans=spans)
-        except PerturbationError:
-            raise
-        except Exception as error:  # rules of plugins may raise anything
-            raise PerturbationError(f"the rule failed: {error!r}") from error
         if changed == errors:
             raise NothingToChangeError("the list is as it was", reason=Unchanged.NO_ROOM)
         return changed.spans

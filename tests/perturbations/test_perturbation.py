@@ -15,6 +15,7 @@ from spanjury.perturbations.perturbation import (
     case_perturbation,
     generator_for,
     text_perturbation,
+    trajectory_perturbation,
 )
 
 CASE = Case(text="One two three.", others=("Other.",))
@@ -47,6 +48,25 @@ def test_the_expected_effect_is_known_for_named_aspects_or_for_all() -> None:
     result = [drop_words.effect_on(name) for name in ("fluency", "consistency", "relevance")]
     assert result == ["falls", "unchanged", None]
     assert take_another.effect_on("anything") == "falls"
+
+
+@pytest.mark.parametrize(
+    ("declared", "reason"),
+    [
+        ({"level": "letter"}, "level must be one of .*'character', .* got 'letter'"),
+        ({"harms": "fluency"}, "harms must be a set of aspects, got the text 'fluency'"),
+        ({"spares": "fluency"}, "spares must be a set of aspects"),
+        ({"harms": {"a", "b"}, "spares": ("b", "c")}, "harms and spares both contain b"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_where_it_is_made(
+    declared: dict[str, object], reason: str
+) -> None:
+    for decorator in (text_perturbation, case_perturbation, trajectory_perturbation):
+        with pytest.raises((TypeError, ValueError), match=reason):
+            decorator(**{"family": "x", "level": "word", **declared})(_raises)  # type: ignore[arg-type]  # wrong ones
+    with pytest.raises(ValueError, match="the effect on 'fluency' must be one of .* got 'harmed'"):
+        Perturbation(_raises, family="x", level="word", effects={"fluency": "harmed"})  # type: ignore[dict-item]  # wrong
 
 
 def test_a_text_that_stays_as_it_was_is_nothing_to_damage() -> None:

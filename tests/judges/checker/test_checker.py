@@ -1,9 +1,11 @@
 """The judge `checker`: what it asks, what it marks, what it quotes, where it abstains."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from fakes.checker import FakeChecker
 from fakes.judges import ASPECT
@@ -24,6 +26,7 @@ from spanjury.judges.core import (
     Report,
     Rescorable,
     Segment,
+    WordSupport,
 )
 from spanjury.judges.text.tokens import tokens
 
@@ -259,6 +262,40 @@ class _Short(FakeChecker):
 async def test_a_checker_that_leaves_an_answer_out_costs_the_seat() -> None:
     with pytest.raises(JudgeError, match="0 answers on 1 pairs"):
         await judged(GOOD, _Short())
+
+
+async def test_a_checker_may_give_numbers_of_numpy() -> None:
+    word = WordSupport(np.int64(0), np.int64(3), np.float32(0.25))  # type: ignore[arg-type]  # another's code
+    given = ClaimSupport(supported=np.float32(0.25), contradicted=np.float64(0.5), words=(word,))  # type: ignore[arg-type]  # as above
+    assert {type(number) for number in (given.supported, given.contradicted)} == {float}
+    assert [type(number) for number in given.words[0]] == [int, int, float]
+    report = await judged(GOOD, _other(check=lambda pairs: [given for _ in pairs]))
+    assert type(report.score) is float
+
+
+def _other(**methods: Callable[..., object]) -> Any:  # noqa: ANN401  a checker of another's code
+    fake = FakeChecker()
+    usual = {"room": fake.room, "count_tokens": fake.count_tokens, "check": fake.check}
+    return SimpleNamespace(signature="fake", unit="sentence", **{**usual, **methods})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"check": lambda pairs: [0.1 for _ in pairs]}, "check .* returned 0.1 in its list, not a"),
+        ({"check": lambda _: None}, "check .* returned None, not a list of ClaimSupport"),
+        ({"check": lambda pairs: pairs[99]}, "check .* failed: IndexError"),
+        ({"count_tokens": lambda _: [1, 2, 3, 4]}, "count_tokens .* gave 4 numbers for 1 texts"),
+        ({"count_tokens": lambda _: None}, "count_tokens .* failed: TypeError"),
+        ({"room": lambda: None}, "room .* failed: TypeError"),
+    ],
+)
+async def test_a_wrong_checker_is_named(
+    wrong: dict[str, Callable[..., object]], reason: str
+) -> None:
+    with pytest.raises(JudgeError, match=reason) as caught:
+        await judged(GOOD, _other(**wrong))
+    assert "of the checker fake failed" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,22 @@ def test_a_judge_without_a_file_has_no_figures(shouting: object) -> None:
     assert measured_precision("shouting", shouting) == ()
 
 
-def test_a_judge_outside_of_packages_has_no_figures() -> None:
+def test_the_figures_of_a_judge_outside_of_packages_are_beside_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "flat_judge.py").write_text("def shouting():\n    return None\n")
+    (tmp_path / FILE).write_text(NUMBERS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "flat_judge", raising=False)
+    importlib.invalidate_caches()
+    judge = importlib.import_module("flat_judge").shouting
+    assert len(measured_precision("shouting", judge)) == 1
+    (tmp_path / FILE).write_text("[[shouting")
+    with pytest.raises(ConfigError, match=r"precision.toml of flat_judge cannot be read"):
+        measured_precision("shouting", judge)
+
+
+def test_a_judge_of_no_file_has_no_figures() -> None:
     assert measured_precision("judge", type("Judge", (), {"__module__": "flat"})) == ()
 
 

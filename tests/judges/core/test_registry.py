@@ -2,9 +2,13 @@
 
 import importlib
 import sys
+from asyncio import CancelledError  # noqa: TID251 - what others' code may let out
 from pathlib import Path
 
 import pytest
+from anyio import CancelScope
+from anyio.lowlevel import checkpoint
+from fakes.judges import PanicError
 
 from spanjury.judges.core import (
     JudgeError,
@@ -16,8 +20,9 @@ from spanjury.judges.core import (
     PluginError,
     TransientModelError,
 )
-from spanjury.judges.core.errors import EvaluationError
-from spanjury.judges.core.registry import OUR_PACKAGE, Registry
+from spanjury.judges.core.errors import EvaluationError, failing_as
+from spanjury.judges.core.registry import OUR_PACKAGE, Registry, plugins_outside
+from spanjury.orchestration.wiring.plugins import GROUPS
 
 GROUP = "spanjury.tests"
 
@@ -34,6 +39,34 @@ def test_an_error_knows_the_outcome_it_comes_to() -> None:
 def test_errors_keep_what_is_needed_to_go_on() -> None:
     assert ParseError("no score", reply="what it said").reply == "what it said"
     assert TransientModelError("busy", retry_after=2.5).retry_after == 2.5
+
+
+@pytest.mark.parametrize(
+    ("raised", "becomes"),
+    [
+        (KeyError("a"), PluginError),
+        (SystemExit(3), PluginError),
+        (PanicError("rust"), PluginError),
+        (CancelledError(), PluginError),
+        (BaseExceptionGroup("two", [PanicError()]), PluginError),
+        (JudgeError("a"), JudgeError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+        (GeneratorExit(), GeneratorExit),
+        (BaseExceptionGroup("two", [PanicError(), KeyboardInterrupt()]), BaseExceptionGroup),
+    ],
+)
+def test_any_error_of_foreign_code_becomes_ours_and_an_interruption_none(
+    raised: BaseException, becomes: type[BaseException]
+) -> None:
+    with pytest.raises(becomes), failing_as(lambda error: PluginError(repr(error))):
+        raise raised
+
+
+async def test_a_cancellation_of_our_own_is_no_failure() -> None:
+    with CancelScope() as scope, failing_as(lambda error: PluginError(repr(error))):
+        scope.cancel()
+        await checkpoint()
+    assert scope.cancelled_caught
 
 
 @pytest.fixture
@@ -126,18 +159,62 @@ def test_a_name_of_a_command_is_no_plugins(plugins: Path) -> None:
 
 def test_a_plugin_that_exits_when_it_is_imported_costs_itself(plugins: Path) -> None:
     (plugins / "exits.py").write_text("raise SystemExit('goodbye')\n")
-    distribution(plugins, "one", "ends = exits:thing", "thing = third_party:thing")
+    (plugins / "panics.py").write_text("raise type('Panic', (BaseException,), {})('rust')\n")
+    points = ("ends = exits:thing", "panics = panics:thing", "thing = third_party:thing")
+    distribution(plugins, "one", *points)
     registry = Registry[object](GROUP)
     with pytest.raises(PluginError, match=r"'ends' \(exits:thing, of the package one\) .*goodbye"):
         registry.get("ends")
-    assert [problem.plugin.name for problem in registry.broken()] == ["ends"]
+    assert [problem.plugin.name for problem in registry.broken()] == ["ends", "panics"]
     assert callable(registry.get("thing"))
 
 
-def test_a_plugin_whose_library_is_absent_says_which(plugins: Path) -> None:
-    distribution(plugins, "one", "thing = nowhere:x")
+def test_a_plugin_whose_library_is_absent_says_which(
+    plugins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (plugins / "needing.py").write_text("import nowhere.at_all\n")
+    monkeypatch.delitem(sys.modules, "needing", raising=False)
+    distribution(plugins, "one", "thing = needing:x")
     (problem,) = Registry[object](GROUP).broken()
     assert problem.missing == "nowhere"
+
+
+@pytest.mark.parametrize("target", ["nowhere:x", "third_party.absent:x"])
+def test_a_plugin_whose_own_module_is_absent_lacks_no_library(plugins: Path, target: str) -> None:
+    distribution(plugins, "one", f"thing = {target}")
+    (problem,) = Registry[object](GROUP).broken()
+    assert problem.missing == ""
+    assert "ModuleNotFoundError" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("name", "are_functions", "reason"),
+    [
+        ("a:b", False, "must consist of letters, digits and . _ + -"),
+        ("a b", False, "must consist of letters, digits and . _ + -"),
+        ("-a", False, "must consist of letters, digits and . _ + -"),
+        ("class", True, "cannot be that of a function in Python"),
+        ("mqm.tsv", True, "cannot be that of a function in Python"),
+    ],
+)
+def test_a_name_that_cannot_be_written_is_broken(
+    plugins: Path, name: str, are_functions: bool, reason: str
+) -> None:
+    distribution(plugins, "one", f"{name} = third_party:thing", "good-1.x = third_party:thing")
+    registry: Registry[object] = Registry(GROUP, are_functions=are_functions)
+    assert name not in registry.names()
+    assert name in [plugin.name for plugin in registry.plugins()]
+    with pytest.raises(PluginError, match=f"there is no test {name!r}"):
+        registry.get(name)
+    assert f"broken (one 1.2): the name {name!r} {reason}" in " ".join(map(str, registry.broken()))
+    assert ("good-1.x" in registry.names()) == (not are_functions)
+
+
+def test_plugins_of_groups_that_do_not_exist_are_found(plugins: Path) -> None:
+    distribution(plugins, "one", "thing = third_party:thing", group="spanjury.judge")
+    distribution(plugins, "two", "thing = third_party:thing", group="pytest11")
+    (stray,) = plugins_outside([registry.group for registry in GROUPS])
+    assert (stray.group, stray.name, stray.origin) == ("spanjury.judge", "thing", "one")
 
 
 @pytest.mark.parametrize("target", ["nowhere:x", "third_party:absent"])

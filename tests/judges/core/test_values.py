@@ -165,11 +165,12 @@ def test_a_label_outside_the_scale_is_its_nearest_end() -> None:
         {"start": -1},
         {"start": 3, "end": 3, "text": ""},
         {"text": "longer"},
+        {"located": "exact"},
     ],
 )
 def test_an_error_span_that_contradicts_itself_is_refused(change: dict[str, object]) -> None:
     span = mark("abc", "ab")
-    with pytest.raises(ValueError, match="severity|interval|hold|start"):
+    with pytest.raises(ValueError, match="severity|interval|hold|start|must be a Located"):
         replace(span, **change)  # type: ignore[arg-type]  # the point is that they are wrong
 
 
@@ -187,6 +188,13 @@ def test_a_quote_without_a_place_is_hallucinated_and_an_omission_is_not() -> Non
 def test_a_failure_is_never_a_score(outcome: Outcome, score: float | None, reason: str) -> None:
     with pytest.raises(ValueError, match="outcome"):
         Report(outcome=outcome, score=score, reason=reason)
+
+
+@pytest.mark.parametrize("outcome", ["abstained", "wat", None])
+def test_an_outcome_is_one_of_ours(outcome: Outcome) -> None:
+    for kind in (Report, PairReport):
+        with pytest.raises(ValueError, match=f"outcome must be an Outcome, got {outcome!r}"):
+            kind(outcome=outcome, reason="x")
 
 
 def test_a_human_score_is_the_mean_of_the_raters() -> None:

@@ -106,6 +106,21 @@ async def test_the_bounds_of_the_card_are_the_ends_where_none_are_given() -> Non
     assert (await judged(bounded)).score == 2
 
 
+@pytest.mark.parametrize("length", [6, 10])
+async def test_a_value_that_the_card_excludes_is_a_judge_error(length: int) -> None:
+    bounded = MetricJudge(metric=Length(), card=replace(CARD, high=5))
+    assert (await judged(bounded, output="a" * 5)).score == 5
+    reason = f"length is {length} for this text, but its card says that it is 0 to 5"
+    with pytest.raises(JudgeError, match=reason):
+        await judged(bounded, output="a" * length)
+
+
+async def test_rounding_takes_a_value_beyond_the_bounds_of_no_card() -> None:
+    ends = replace(CARD, low=1, high=5 - 1e-7)
+    assert (await judged(MetricJudge(metric=Length(), card=ends))).score == 5
+    assert math.inf not in CARD
+
+
 async def test_the_best_of_several_references_counts() -> None:
     # 5 letters less 3, or less 4.
     assert (await judged(judge(references="one"))).score == pytest.approx(1 + 4 * 0.2)

@@ -133,7 +133,7 @@ async def test_the_alarms_of_a_decision_are_those_that_are_promised() -> None:
     assert report.basis is not None
     assert report.basis.false_alarms == 0.1
     assert report.basis.measured_on == (
-        "texts like the 40 without error of made-up texts (at most, as promised)"
+        "texts like the 40 correct texts from made-up texts (at most, as promised)"
     )
     assert (
         report.basis.reason == "The score of the judges is 3.00, and a text is unsure up to 3.00."

@@ -3,7 +3,7 @@
 from asyncio import CancelledError  # noqa: TID251 - what others' code may let out
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, PanicError, mark, segment
 from fakes.pairs import TIE, A, B, ScriptedPairJudge, pair, preferring
 
 from spanjury.judges.core import (
@@ -69,7 +69,8 @@ async def test_a_judge_that_no_order_sways_is_asked_once() -> None:
             Outcome.BACKEND_FAILED,
             "does not read",
         ),
-        (PairReport(preference=A, spans_b=("Some",)), Outcome.BACKEND_FAILED, "not an ErrorSpan"),  # type: ignore[arg-type]
+        (PairReport(preference=A, spans_b=("Some",)), Outcome.BACKEND_FAILED, "not ErrorSpan"),  # type: ignore[arg-type]
+        (PanicError("rust"), Outcome.BACKEND_FAILED, "own code failed: PanicError('rust')"),
     ],
 )
 async def test_a_failure_costs_the_preference_and_keeps_its_reason(

@@ -94,7 +94,7 @@ def test_a_probability_decides_by_its_thresholds_and_states_their_false_alarms(
     assert (found.decision, found.basis.false_alarms) == (decision, alarms)
     assert found.basis.ground is Ground.PROBABILITY
     assert found.probability == probability
-    on = "160 texts without error of made-up summaries" if alarms else ""
+    on = "160 correct texts from made-up summaries" if alarms else ""
     assert found.basis.measured_on == on
 
 
@@ -115,7 +115,7 @@ def test_ok_states_how_many_wrong_texts_are_called_so_and_both_rates_their_sprea
     )
     fine, wrong = (decided(seat("reader", share), thresholds=[known]) for share in (0.1, 0.9))
     assert (fine.basis.misses, fine.basis.spread) == (0.08, (0.03, 0.15))
-    assert fine.basis.measured_on == "90 texts with an error of made-up summaries"
+    assert fine.basis.measured_on == "90 wrong texts from made-up summaries"
     assert (wrong.basis.false_alarms, wrong.basis.spread) == (0.05, (0.01, 0.12))
     assert fine.basis.false_alarms is wrong.basis.misses is None
 
@@ -481,7 +481,7 @@ async def test_a_sentence_that_is_not_in_the_text_costs_the_seat_its_report() ->
     report = await panel(Report(score=3, unverified=(made_up,))).assess(segment(), ASPECT)
     assert "does not read 'xyz'" in report.reason
     listed = Report(score=3, unverified=("xyz",))  # type: ignore[arg-type]  # wrong on purpose
-    assert "not an Unverified" in (await panel(listed).assess(segment(), ASPECT)).reason
+    assert "not Unverified" in (await panel(listed).assess(segment(), ASPECT)).reason
 
 
 async def test_a_panel_reports_its_decision_with_the_probability_and_the_basis() -> None:

@@ -1,17 +1,19 @@
 import math
 from asyncio import CancelledError  # noqa: TID251 - what a judge's own code may let out
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from anyio.lowlevel import checkpoint
-from fakes.judges import ASPECT, FixedJudge, located, mark, panel_of, segment
+from fakes.judges import ASPECT, FixedJudge, PanicError, located, mark, panel_of, segment
 from fakes.logs import capture_logs
 
 from spanjury.judges.core import (
     Aspect,
     ConfigError,
+    Consolidation,
+    ErrorSpan,
     EventLog,
     Evidence,
     JudgeError,
@@ -22,13 +24,22 @@ from spanjury.judges.core import (
     PermanentModelError,
     Report,
     Segment,
+    SpanRef,
     Usage,
+    Verdict,
 )
 from spanjury.orchestration.engine.seats import checked_report
 
 TEXT = segment()  # whose Article is "It opened in 1932."
 DATE = Evidence(input="Article", start=13, end=17, text="1932")
 VERB = Evidence(input="Article", start=3, end=9, text="opened")
+
+
+def merged(span: ErrorSpan) -> Consolidation:
+    source = SpanRef(seat="seat0", index=0)
+    return Consolidation(
+        spans=(replace(span, found_by=("seat0",)),), sources=((source,),), consolidator="fixed"
+    )
 
 
 def scoring(*scores: float) -> list[FixedJudge]:
@@ -154,6 +165,56 @@ async def test_an_aggregation_that_breaks_costs_this_report_only() -> None:
     assert (report.seats[0].report.score, logs[0]["event"]) == (3, "panel.conclusion_failed")
 
 
+@pytest.mark.parametrize(
+    ("gives", "score", "reason"),
+    [
+        (100.0, None, "aggregation 'mean' returned 100.0, which is not within 1 to 5"),
+        (0.0, None, "returned 0.0, which is not within 1 to 5"),
+        (math.inf, None, "returned inf"),
+        (5.000000000000001, 5.0, ""),
+        (PanicError("rust"), None, "no report was made of theirs: PanicError('rust')"),
+    ],
+)
+async def test_an_aggregated_score_is_on_the_scale_of_the_aspect(
+    gives: float | BaseException, score: float | None, reason: str
+) -> None:
+    def aggregation(_: Sequence[float]) -> float:
+        if isinstance(gives, BaseException):
+            raise gives
+        return gives
+
+    report = await panel_of(*scoring(3), aggregation=aggregation).assess(segment(), ASPECT)
+    assert report.score == score
+    assert reason in report.reason
+
+
+@dataclass(frozen=True)
+class FixedConsolidator:
+    gives: object
+    signature: str = "fixed"
+
+    async def consolidate(self, verdict: Verdict) -> object:
+        return self.gives
+
+
+@pytest.mark.parametrize(
+    ("gives", "reason"),
+    [
+        ((), "the consolidator returned (), not a Consolidation"),
+        (merged(mark("Another text", "text")), "(8, 12) of the output does not read 'text'"),
+        (
+            merged(replace(mark(TEXT.output, "1935"), explanation=None)),  # type: ignore[arg-type]  # another's code
+            "the consolidator gave None as explanation of its ErrorSpan, not str",
+        ),
+    ],
+)
+async def test_a_wrong_consolidator_costs_this_report_only(gives: object, reason: str) -> None:
+    panel = panel_of(*scoring(3), consolidator=FixedConsolidator(gives))
+    report = await panel.assess(TEXT, ASPECT)
+    assert report.outcome is Outcome.BACKEND_FAILED
+    assert reason in report.reason
+
+
 async def test_log_context_does_not_outlive_an_assessment() -> None:
     with capture_logs() as logs:
         await panel_of(*scoring(3)).assess(segment(), ASPECT)
@@ -217,7 +278,7 @@ def test_evidence_that_no_input_holds_is_not_passed_on(false: Evidence) -> None:
 
 
 def test_invalid_evidence_costs_the_report() -> None:
-    with pytest.raises(JudgeError, match="not an Evidence"):
+    with pytest.raises(JudgeError, match="not Evidence"):
         checked_report(report("the article"), TEXT, ASPECT)  # type: ignore[arg-type]  # another's code
 
 
@@ -236,7 +297,16 @@ def test_invalid_evidence_costs_the_report() -> None:
             Report(score=2, spans=(replace(mark(TEXT.output, "1935"), severity=2.5),)),  # type: ignore[arg-type]  # as above
             "2.5 as severity of its ErrorSpan",
         ),
+        (
+            Report(outcome=Outcome.ABSTAINED, reason="x", is_other_kind="no"),  # type: ignore[arg-type]  # as above
+            "'no' as is_other_kind of its Report, not bool",
+        ),
+        (Report(score=2, spans=iter(())), "as spans of its Report, not tuple"),  # type: ignore[arg-type]  # as above
+        (Report(score=2, unverified=({},)), "{} as an item of unverified of its Report"),  # type: ignore[arg-type]  # as above
+        (Report(score=2, usage=Usage(calls="1")), "'1' as calls of its Usage, not int"),  # type: ignore[arg-type]  # as above
         (SystemExit(7), "the judge's own code failed: SystemExit(7)"),
+        (PanicError("rust"), "the judge's own code failed: PanicError('rust')"),
+        (BaseExceptionGroup("two", [PanicError()]), "failed: BaseExceptionGroup('two'"),
         (CancelledError(), "failed: RuntimeError('it awaited a task that was cancelled')"),
     ],
 )

@@ -1,6 +1,7 @@
 """The result of a rubric, of reports on its criteria."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,21 @@ def test_a_text_without_a_must_have_is_faulty_whatever_its_score() -> None:
     graded = aspect_of({"text": "It is B.", "must": True, "kind": "graded"})
     assert conclude(graded, [MET, PanelReport(score=2)]).decision is Decision.FAULTY
     assert conclude(graded, [MET, PanelReport(score=3)]).decision is Decision.OK
+
+
+def test_a_must_have_that_the_judges_are_unsure_about_makes_the_text_unsure() -> None:
+    unsure = replace(DOUBTED, score=1)
+    criterion = {"text": "It is B.", "must": True, "weight": 0.01}
+    report = conclude(aspect_of(criterion), [MET, unsure])
+    assert report.score is not None
+    assert report.score > 4.9
+    assert report.decision is Decision.UNSURE
+    assert report.basis is not None
+    assert report.basis.reason.endswith('must-have unsure: "It is B"')
+    both = aspect_of(criterion, {"text": "It is C.", "must": True})
+    assert conclude(both, [MET, unsure, NOT_MET]).decision is Decision.FAULTY
+    without_place = replace(unsure, basis=UNVERIFIED.basis)
+    assert conclude(aspect_of(criterion), [MET, without_place]).decision is Decision.FAULTY
 
 
 def test_a_grave_error_speaks_against_the_label() -> None:

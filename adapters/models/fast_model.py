@@ -15,6 +15,7 @@ import msgspec
 from yarl import URL
 
 from spanjury.adapters.models.batch_files import BatchAccess
+from spanjury.adapters.models.connection_errors import connection_problem
 from spanjury.adapters.models.event_loop import asyncio_loop
 from spanjury.adapters.models.model_errors import refused_form, short_line
 from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
@@ -171,9 +172,8 @@ class FastModel:
                 f"{self.source}: no complete reply within {self.timeout:g} s"
             ) from None
         except aiohttp.ClientConnectorError as error:
-            unreached = TransientModelError(
-                f"{self.source}: {short_line(f'{type(error).__name__}: {error}', key=self.api_key)}"
-            )
+            problem = short_line(connection_problem(error), key=self.api_key)
+            unreached = TransientModelError(f"{self.source}: {problem}")
             unreached.was_sent = False
             raise unreached from None
         except Exception as error:  # noqa: BLE001 - aiohttp does not wrap all errors
@@ -184,7 +184,7 @@ class FastModel:
     async def template_tokens(self) -> TemplateTokens | None:
         """Return the model's special tokens; raise `TransientModelError` as `ask_server` does."""
         base = str(self.url.parent.parent)
-        return await ask_server(base, model=self.model, key=self.api_key)
+        return await ask_server(base, model=self.model, key=self.api_key, seconds=self.timeout)
 
     async def _post(self, body: bytes, *, decoding: Decoding) -> HttpAnswer:
         """Send `body` and receive the answer, completely if it is a reply."""

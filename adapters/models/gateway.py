@@ -41,6 +41,7 @@ from spanjury.judges.core import (
 LONGEST_WAIT = 60.0
 """The longest wait in seconds that a server may ask for; if it asks for more, the call fails."""
 
+_TIMEOUTS = 2  # timeouts after which a call fails; a silent server costs the most time
 _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=30.0)  # seconds between attempts
 _SPREAD = 1.0  # seconds over which retries of simultaneous failures are spread
 _CHANCE = SystemRandom()
@@ -56,7 +57,8 @@ class Gateway:
 
     It is a `ChatModel` itself; all users of the same model should share one gateway. A call that
     fails with `TransientModelError` is retried after 0.5, 1, 2, … seconds, or the time that the
-    server asks for if that is longer, plus up to a second. The number of concurrent calls adapts to
+    server asks for if that is longer, plus up to a second. A timeout is retried once, or at each
+    server once if there are more than two. The number of concurrent calls adapts to
     the server, between ``options.min_connections`` and ``options.max_connections``.
 
     Raises `ConfigError` if a replica's signature differs from the model's.
@@ -143,11 +145,11 @@ class Gateway:
     async def template_tokens(self) -> TemplateTokens | None:
         """Return the special tokens reported by the first server that answers, or None.
 
-        It retries as often as the options allow. Raises `ModelError` if no server ever answers.
+        It retries as `complete` does. Raises `ModelError` if no server ever answers.
         """
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(ModelError),
-            stop=tenacity.stop_after_attempt(self.options.attempts),
+            stop=_Stop(attempts=self.options.attempts, servers=1),
             wait=_pause,
             sleep=self._sleep,
             reraise=True,
@@ -316,21 +318,25 @@ def _is_bounded(model: ChatModel, timeout: float) -> bool:
     return isinstance(model, BoundedModel) and model.longest_call <= timeout
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Stop:
     """Ends a call after `attempts`, or when each server has refused it.
 
-    It also ends if a server asks for too long a wait.
+    It also ends if a server asks for too long a wait, and after too many timeouts.
     """
 
     attempts: int
     servers: int
+    timeouts: int = 0
 
     def __call__(self, state: tenacity.RetryCallState) -> bool:
         """Return whether there is to be no further attempt."""
         error = failure_of(state)
         if isinstance(error, UnusableModelError):  # another server may know the model
             return state.attempt_number >= self.servers
+        self.timeouts += isinstance(error, ModelTimeoutError)
+        if self.timeouts >= max(_TIMEOUTS, self.servers):
+            return True
         return state.attempt_number >= self.attempts or asked_wait(error) > LONGEST_WAIT
 
 

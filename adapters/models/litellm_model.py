@@ -13,6 +13,7 @@ from typing import Any
 import openai
 
 from spanjury.adapters.models.batch_files import BatchAccess
+from spanjury.adapters.models.connection_errors import connection_problem
 from spanjury.adapters.models.litellm_backend import Backend, find_backend
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
 from spanjury.adapters.models.model_errors import (
@@ -151,7 +152,9 @@ class LiteLLMModel:
         if backend.base_url is None:
             return None
         model = backend.name.partition("/")[2]
-        return await ask_server(backend.base_url, model=model, key=backend.api_key or "")
+        return await ask_server(
+            backend.base_url, model=model, key=backend.api_key or "", seconds=self.timeout
+        )
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Make one request.
@@ -287,11 +290,18 @@ def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
 
     A missing or wrong key becomes an `UnusableModelError`, and a time-out a `ModelTimeoutError`.
     The others are classified by status, as in `error_by_status`; if LiteLLM cannot read a response,
-    its error has the response's status.
+    its error has the response's status. If no connection could be made, the message says why, and
+    has no status: LiteLLM's own is made up.
     """
     status = _status(error)
     problem = str(error).partition("Traceback (most recent call last)")[0].strip()
-    message = f"{source}: {short_line(problem or type(error).__name__, status=status, key=key)}"
+    unconnected = connection_problem(error)
+    line = (
+        short_line(unconnected, key=key)
+        if unconnected
+        else short_line(problem or type(error).__name__, status=status, key=key)
+    )
+    message = f"{source}: {line}"
     if _NO_KEY.search(problem):
         return UnusableModelError(message)
     wait = retry_after(_headers(error))

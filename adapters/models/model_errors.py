@@ -19,6 +19,7 @@ from spanjury.judges.core import (
     TransientModelError,
     UnusableModelError,
     scrub,
+    without_memory_addresses,
 )
 
 _LONGEST_MESSAGE = 400
@@ -135,8 +136,11 @@ def names_policy(reply: str) -> bool:
 
 
 def short_line(message: str, *, status: int | None = None, key: str = "") -> str:
-    """Return `message` as one short line with all secrets masked, `key` among them."""
-    message = " ".join(scrub(message, secrets=[key]).split())
+    """Return `message` as one short line with all secrets masked, `key` among them.
+
+    Addresses of Python objects are removed.
+    """
+    message = without_memory_addresses(" ".join(scrub(message, secrets=[key]).split()))
     message = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
     return message if status is None else f"status {status}: {message}"
 

@@ -29,7 +29,7 @@ from spanjury.judges.core import (
     TokenPrice,
     ToolCall,
     Usage,
-    cancelled_only_by_us,
+    failing_as,
     hide,
     reason_of,
 )
@@ -79,18 +79,17 @@ class ScrubbedModel:
         `PermanentModelError`.
         """
         try:
-            with cancelled_only_by_us():
+            with failing_as(_own_code_failed, passing=(EvaluationError, TimeoutError)):
                 reply = await self.model.complete(request)
-            return scrubbed_reply(_checked(reply), self._secrets)
+                return scrubbed_reply(_checked(reply), self._secrets)
         except ModelError as error:
             # Changed in place, to keep its type and attributes.
             error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
             raise
-        except (EvaluationError, TimeoutError):
-            raise
-        except (Exception, SystemExit) as error:
-            reason = reason_of(error, kind=True)
-            raise PermanentModelError(f"the model's own code failed: {reason}") from error
+
+
+def _own_code_failed(error: BaseException) -> PermanentModelError:
+    return PermanentModelError(f"the model's own code failed: {reason_of(error, kind=True)}")
 
 
 def _checked(reply: object) -> Reply:

@@ -17,7 +17,7 @@ from yarl import URL
 
 from spanjury.adapters.models.reply_bytes import IDENTITY
 from spanjury.adapters.models.token_files import named_tokens
-from spanjury.judges.core import TemplateTokens, TransientModelError
+from spanjury.judges.core import ModelTimeoutError, TemplateTokens, TransientModelError
 
 _SECONDS = 10.0
 _MOST_BYTES = 2**25  # a vocabulary of 256,000 tokens is 2 MB
@@ -51,15 +51,18 @@ class _Server:
             return await _json(response)
 
 
-async def ask_server(base_url: str, *, model: str, key: str) -> TemplateTokens | None:
+async def ask_server(
+    base_url: str, *, model: str, key: str, seconds: float = _SECONDS
+) -> TemplateTokens | None:
     """Return the special tokens of the model called `model`; None if the server cannot tell.
 
-    Raises `TransientModelError` if it cannot be reached.
+    Raises `TransientModelError` if it cannot be reached, or does not answer within `seconds`, at
+    most 10.
     """
     base = URL(base_url)
     root = base.parent if base.name == "v1" else base
     try:
-        async with _session(key) as session:
+        async with _session(key, seconds=min(seconds, _SECONDS)) as session:
             server = _Server(session=session, base=base, root=root, model=model)
             served = _served(await server.get(base / "models"), model)
             match served.get("owned_by"):
@@ -67,8 +70,9 @@ async def ask_server(base_url: str, *, model: str, key: str) -> TemplateTokens |
                     return await _from_llama_cpp(server, served)
                 case "vllm":
                     return await _from_vllm(server)
-    except (aiohttp.ClientError, OSError, TimeoutError) as error:
-        raise TransientModelError(
+    except (aiohttp.ClientError, OSError) as error:  # a `TimeoutError` is an `OSError`
+        kind = ModelTimeoutError if isinstance(error, TimeoutError) else TransientModelError
+        raise kind(
             f"{model}: its tokenizer cannot be asked: {type(error).__name__}"
         ) from None  # the message may hold the key
     except (KeyError, RecursionError, TypeError, ValueError):  # an answer of an unknown form
@@ -114,10 +118,10 @@ def _served(models: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401  as ab
     return next((model for model in listed if model.get("id") == name), listed[0] if listed else {})
 
 
-def _session(key: str) -> aiohttp.ClientSession:
+def _session(key: str, *, seconds: float) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=_SECONDS),
+        timeout=aiohttp.ClientTimeout(total=seconds),
         auto_decompress=False,
         headers={"Authorization": f"Bearer {key}", **IDENTITY},
     )

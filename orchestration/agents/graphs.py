@@ -12,7 +12,7 @@ from typing import Literal
 from spanjury.judges.core import Aspect, ConfigError, JudgeError
 from spanjury.judges.core.transcript import Position
 from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of
-from spanjury.orchestration.agents.reviewing import Rejection, Review, areview, waiting_calls
+from spanjury.orchestration.agents.reviewing import Rejection, Review, areview
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -74,7 +74,7 @@ class JuryNode:
         messages = _messages(state)
         if _rejection(messages[-1]):
             return self.agent
-        return self.carry_out if waiting_calls(as_trajectory(messages)) else _END
+        return self.carry_out if as_trajectory(messages).turns[-1].calls else _END
 
 
 def jury_node(  # noqa: PLR0913  all have defaults

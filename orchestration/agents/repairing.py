@@ -6,6 +6,7 @@ Such a model gets text only, and its errors are translated into ours.
 from collections.abc import Sequence
 from pathlib import Path
 
+import httpx
 from pydantic_ai import AgentRunError, UserError
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import (
@@ -54,6 +55,7 @@ from spanjury.orchestration.wiring.config import PanelConfig
 
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 _UNUSABLE = (ModelAuthenticationError, ModelNotFoundError)
+_TIMEOUTS = (ModelTimeoutError, ModelRequestTimeout, TimeoutError, httpx.TimeoutException)
 _NEVER = frozenset({401, 402, 403, 404})
 """HTTP statuses of a wrong key or name or an unpaid account, with which every request fails."""
 _FAILING = 500
@@ -125,10 +127,12 @@ class OutsideModel:
             raise _translated(error, self._model.model_name) from error
         except UserError as error:
             raise UnusableModelError(str(error)) from error
+        except (OSError, httpx.TransportError) as error:
+            raise _translated(error, self._model.model_name) from error
         return _reply(response)
 
 
-def _translated(error: AgentRunError, name: str) -> ModelError:
+def _translated(error: AgentRunError | OSError | httpx.TransportError, name: str) -> ModelError:
     """Return our error, without the server's message, which may repeat a key."""
     kind = type(error).__name__
     status = error.status_code if isinstance(error, ModelHTTPError) else None
@@ -137,7 +141,7 @@ def _translated(error: AgentRunError, name: str) -> ModelError:
         return UnusableModelError(message)
     if isinstance(error, ContentFilterError):
         return ModelRefusedError(message)
-    if isinstance(error, ModelTimeoutError | ModelRequestTimeout):
+    if isinstance(error, _TIMEOUTS):
         return OurTimeoutError(message)
     if status is not None and status < _FAILING and status not in _BUSY:
         return PermanentModelError(message)

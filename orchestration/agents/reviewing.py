@@ -4,12 +4,14 @@ It serves any loop, on asyncio and on trio.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 
-from spanjury.judges.core import Aspect, ConfigError, ToolCall, Trajectory, Turn
+from spanjury.judges.core import Aspect, ConfigError, Result, ToolCall, Trajectory, Turn
 from spanjury.judges.core.transcript import Position, json_leaves
+from spanjury.judges.text.replies import rescored
 from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of, unread
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import feedback_on
@@ -96,9 +98,9 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
 ) -> Review:
     """Judge what an agent did, and say what it should correct.
 
-    If the last message has calls that no result answers yet, the calls alone are judged: a wrong
-    one can be sent back before it does harm. They are judged on those of the named `aspects` that
-    calls can have, else on `calls` of the task ``agent``, whatever `task` is.
+    If the assistant's last message has calls that no result answers yet, these calls alone are
+    judged: a wrong one can be sent back before it does harm. They are judged on those of the named
+    `aspects` that calls can have, else on `calls` of the task ``agent``, whatever `task` is.
 
     Parameters
     ----------
@@ -108,7 +110,8 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
         The tools that the agent can call: specifications, or tools of OpenAI's SDK or LangChain.
     since
         How many of the first messages belong to earlier requests. They are sources as the others
-        are, but an error in them is not sent back.
+        are, but an error in them is not sent back. An aspect whose errors are all in them passes,
+        whatever its score is.
     after
         The `rejections` of the last review of the same conversation. What they rejected is not
         judged again, unless the agent repeats a wrong value, and feedback is no source.
@@ -121,12 +124,13 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
     ------
     ConfigError
         If a name is unknown, a condition cannot be read or is about an aspect that nothing is
-        judged on, or no message is the assistant's.
+        judged on, no message is the assistant's, or `since` is no number of messages.
     """
     terms = terms_of(task=task, aspects=aspects, fail_on=fail_on, aspects_files=aspects_files)
     trajectory = as_trajectory(messages, tools)
+    earlier_turns = _turns_of(messages, since)
     judged = without_rejected(trajectory, after)
-    waiting = waiting_calls(trajectory)
+    waiting = _waiting_calls(trajectory.turns)
     report = await acheck(
         judged,
         aspects=terms.of_calls if waiting else terms.of_answers,
@@ -136,11 +140,16 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
         aspects_files=aspects_files,
     )
     if waiting:
-        report = _without_earlier(report, turns=len(trajectory.turns) - 1)
-    elif since and not isinstance(messages, Trajectory):
-        report = _without_earlier(report, turns=_turns_of(messages[:since]))
+        kept = _limited(report, lambda position: position in waiting)
+    else:
+        kept = _limited(report, lambda position: position.turn > earlier_turns)
     return _reviewed(
-        report, terms.conditions, waiting=waiting, earlier=tuple(after), are_named=bool(aspects)
+        kept,
+        _failing(report, kept, terms.conditions),
+        terms.conditions,
+        waiting=waiting,
+        earlier=tuple(after),
+        are_named=bool(aspects),
     )
 
 
@@ -151,38 +160,93 @@ review = synchronous(
 )
 
 
-def waiting_calls(trajectory: Trajectory) -> tuple[ToolCall, ...]:
-    """Return the calls of the last turn, which no result answers yet."""
-    return trajectory.turns[-1].calls
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Waiting:
+    """The calls of turn `turn` that no result answers yet: number within the turn -> the call."""
+
+    turn: int = 0
+    calls: Mapping[int, ToolCall] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.calls)
+
+    def __contains__(self, position: Position) -> bool:
+        """Say whether a position is in one of the calls, or in the words beside them."""
+        return position.turn == self.turn and position.call in {0, *self.calls}
 
 
-def _turns_of(messages: Messages) -> int:
-    """Return how many turns messages are; 0 without a reply, in which nothing can be wrong."""
+def _waiting_calls(turns: Sequence[Turn]) -> _Waiting:
+    """Return the calls of the assistant's last turn that no result answers yet.
+
+    A result without the id of a call answers the first of those that are left.
+    """
+    results = [*takewhile(lambda turn: turn.role == "tool", reversed(turns))]
+    number = len(turns) - len(results)
+    waiting = dict(enumerate(turns[number - 1].calls, 1)) if number else {}
+    for result in reversed(results):
+        ids = {call.call_id: order for order, call in reversed(waiting.items())}
+        waiting.pop(ids.get(result.call_id, next(iter(waiting), 0)), None)
+    return _Waiting(turn=number, calls=waiting)
+
+
+def _turns_of(messages: Messages | Trajectory, since: int) -> int:
+    """Return how many turns the first `since` messages are; 0 if none is a reply."""
+    if not since:
+        return 0
+    count = len(messages.turns if isinstance(messages, Trajectory) else messages)
+    if not 0 <= since <= count:
+        raise ConfigError(f"since must be 0 to {count} (the number of messages), got {since!r}")
+    if isinstance(messages, Trajectory):
+        return since
     try:
-        return len(as_trajectory(messages).turns)
+        return len(as_trajectory(messages[:since]).turns)
     except ConfigError:
         return 0
 
 
-def _without_earlier(report: TextReport, *, turns: int) -> TextReport:
-    """Return a report without errors in the first `turns`.
+def _limited(report: TextReport, is_asked: Callable[[Position], bool]) -> TextReport:
+    """Return a report with the errors at the positions asked for, and those without a position.
 
-    An aspect with no other errors keeps no decision, since that rests on those that go.
+    Where others go, the score is computed without them. An aspect with no other errors keeps no
+    decision, since that rests on those that go.
     """
     results = []
     for result in report.results:
-        spans = result.report.spans
-        positions = map(report.position_of, spans)
+        made = result.report
+        positions = map(report.position_of, made.spans)
         kept = tuple(
             span
-            for span, position in zip(spans, positions, strict=True)
-            if position is None or position.turn > turns
+            for span, position in zip(made.spans, positions, strict=True)
+            if position is None or is_asked(position)
         )
-        rest = result.report
-        if spans and not kept:  # first, as a faulty report must have an error
-            rest = replace(rest, decision=None, basis=None)
-        results.append(replace(result, report=replace(rest, spans=kept)))
+        if len(kept) < len(made.spans):
+            if not kept:  # first, as a faulty report must have an error
+                made = replace(made, decision=None, basis=None)
+            rest = rescored(made, kept, result.aspect.scale)
+            made = replace(
+                made,
+                spans=kept,
+                score=rest.score,
+                error_probability=rest.error_probability,
+            )
+        results.append(replace(result, report=made))
     return replace(report, results=tuple(results))
+
+
+def _failing(
+    report: TextReport, kept: TextReport, conditions: Sequence[Condition]
+) -> tuple[Result, ...]:
+    """Return the results that fail in `kept`, unless all errors that count went from `report`."""
+    asked = any(condition.asks_for_unlocated for condition in conditions)
+    return tuple(
+        result
+        for before, result in zip(report.results, kept.results, strict=True)
+        if failure_of(result, conditions)
+        and (
+            len(result.report.spans) == len(before.report.spans)
+            or any(asked or not span.hallucinated for span in result.report.spans)
+        )
+    )
 
 
 def without_rejected(trajectory: Trajectory, rejections: Sequence[Rejection]) -> Trajectory:
@@ -227,8 +291,8 @@ def _rejected_calls(
 ) -> dict[tuple[int, int], tuple[ToolCall, frozenset[str]]]:
     """Return the calls to leave out, by the indices of turn and call, with paths of wrong values.
 
-    They are the marked calls, those that have a wrong value in common with one, and all calls of
-    the last turn if none of them was carried out.
+    They are the marked calls, those that have a wrong value in common with one, and those of the
+    last step that were not carried out.
     """
     marked: dict[tuple[int, int], set[str]] = {}
     for position in rejection.positions:
@@ -241,11 +305,12 @@ def _rejected_calls(
         for path in paths & _values(turns[index].calls[count]).keys()
     ]
     rejected = {}
+    waiting = _waiting_calls(turns[: rejection.turns])
     for index in range(_first_rejected(turns, rejection) - 1, rejection.turns):
         for count, call in enumerate(turns[index].calls):
             values = _values(call)
             paths = frozenset(path for path, value in values.items() if value in wrong)
-            is_waiting = index == rejection.turns - 1
+            is_waiting = index == waiting.turn - 1 and count + 1 in waiting.calls
             if paths or is_waiting or (index, count) in marked:
                 rejected[index, count] = (call, frozenset() if is_waiting else paths)
     return rejected
@@ -267,37 +332,39 @@ def _values(call: ToolCall) -> dict[str, object]:
 
 def _reviewed(
     report: TextReport,
+    failing: tuple[Result, ...],
     conditions: Sequence[Condition],
     *,
-    waiting: Sequence[ToolCall],
+    waiting: _Waiting,
     earlier: tuple[Rejection, ...],
     are_named: bool,
 ) -> Review:
     template = "feedback_on_calls.txt" if waiting else "feedback_on_turns.txt"
-    feedback = feedback_on(report, conditions, template=template)
     lacking = unread(report, are_named=are_named)
     trajectory = report.segment.trajectory
+    feedback = None
+    if failing:
+        feedback = feedback_on(replace(report, results=failing), conditions, template=template)
     if feedback is None or trajectory is None:
         return Review(report=report, unread=lacking, rejections=earlier)
     turns = len(trajectory.turns)
     positions = tuple(
         position
-        for result in report.results
-        if failure_of(result, conditions)
+        for result in failing
         for span in result.report.spans
         if (position := report.position_of(span)) is not None
     )
     messages: tuple[dict[str, object], ...] = ({"role": "user", "content": feedback},)
     if waiting:
-        numbers = [position.call for position in positions if position.turn == turns]
-        wrong = next(filter(None, numbers), 1)
+        numbers = (position.call for position in positions if position.call)
+        wrong = next(numbers, min(waiting.calls))
         messages = tuple(
             {
                 "role": "tool",
                 "tool_call_id": call.call_id,
                 "content": feedback if number == wrong else _BESIDE,
             }
-            for number, call in enumerate(waiting, 1)
+            for number, call in waiting.calls.items()
         )
     rejection = Rejection(turns=turns, answers=len(messages), positions=positions)
     return Review(

@@ -10,15 +10,17 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from spanjury.judges.core import Aspect, ConfigError
+from spanjury.judges.core import Aspect, ConfigError, EventLog, kind_of
 from spanjury.orchestration.agents.conditions import FAIL_ON
 from spanjury.orchestration.agents.reviewing import Messages, Review, areview
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
-from spanjury.orchestration.services.judging.conversation import conversation_of
+from spanjury.orchestration.services.judging.conversation import Conversation, conversation_of
 from spanjury.orchestration.services.judging.panels import Judges, Models, entered
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
+
+log = EventLog()
 
 R = TypeVar("R")
 """The result of a run of the agent."""
@@ -33,6 +35,8 @@ class Ended(StrEnum):
     """All rounds are used."""
     UNSCORED = "unscored"
     """The panel could not judge the last attempt."""
+    FAILED = "failed"
+    """A run after the first raised an exception, or its messages could not be reviewed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +61,14 @@ class Attempt(Generic[R]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supervised(Generic[R]):
-    """The attempts of an agent, the first one first, and why there are no more."""
+    """The attempts of an agent, the first one first, and why there are no more.
+
+    `error` is the exception if `ended` is ``failed``.
+    """
 
     attempts: tuple[Attempt[R], ...]
     ended: Ended
+    error: Exception | None = None
 
     @property
     def best(self) -> Attempt[R]:
@@ -95,6 +103,7 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
     """Run an agent, and send it back with its errors until nothing fails.
 
     Tools act in every attempt: what a rejected attempt did stays done, unless the agent undoes it.
+    So an exception of a later run loses no attempt: the finished ones are returned with it.
 
     Parameters
     ----------
@@ -112,6 +121,8 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
     ------
     ConfigError
         If a name is unknown, or `run` is not asynchronous or returns no messages.
+    Exception
+        Whatever the first run raises.
     """
     if rounds < 0:
         raise ConfigError(f"rounds must be 0 or more, got {rounds!r}")
@@ -120,21 +131,23 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
     attempts: list[Attempt[R]] = []
     async with entered(panel, judges=judges, models=models) as opened:
         while True:
-            running = run(given)
-            if not isawaitable(running):
-                raise ConfigError("the agent must be an asynchronous function of its messages")
-            result = await running
-            history = conversation_of(result)
-            reviewed = await areview(
-                [*history.instructions, *history.messages],
-                tools=tools or history.tools,
-                after=attempts[-1].review.rejections if attempts else (),
-                panel=opened,
-                task=task,
-                aspects=aspects,
-                fail_on=fail_on,
-                aspects_files=aspects_files,
-            )
+            try:
+                result, history = await _ran(run, given)
+                reviewed = await areview(
+                    [*history.instructions, *history.messages],
+                    tools=tools or history.tools,
+                    after=attempts[-1].review.rejections if attempts else (),
+                    panel=opened,
+                    task=task,
+                    aspects=aspects,
+                    fail_on=fail_on,
+                    aspects_files=aspects_files,
+                )
+            except Exception as error:  # user code, which may raise anything
+                if not attempts:
+                    raise
+                log.warning("agent.run_failed", attempt=len(attempts) + 1, error=kind_of(error))
+                return Supervised(attempts=tuple(attempts), ended=Ended.FAILED, error=error)
             best = next((attempt for attempt in reversed(attempts) if attempt.kept), None)
             kept = (
                 best is None
@@ -147,6 +160,16 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
             if ended := _end(reviewed, is_last=len(attempts) > rounds):
                 return Supervised(attempts=tuple(attempts), ended=ended)
             given = [*history.messages, *reviewed.messages]
+
+
+async def _ran(
+    run: Callable[[list[object]], Awaitable[R]], given: list[object]
+) -> tuple[R, Conversation]:
+    running = run(given)
+    if not isawaitable(running):
+        raise ConfigError("the agent must be an asynchronous function of its messages")
+    result = await running
+    return result, conversation_of(result)
 
 
 def _version(reviewed: Review) -> Version:

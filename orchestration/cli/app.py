@@ -209,7 +209,7 @@ def _every_command(
     data_limit: Annotated[
         tuple[str, ...],
         Flag(
-            "Change a limit of data files, for example row=200MB; repeatable, before the command."
+            "Change a limit on data files, for example row=200MB; before the command; repeatable."
             " Names: row, cell, columns, document, depth, unpacked, ratio.",
             "NAME=NUMBER",
             env=True,

@@ -43,16 +43,14 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import MaxCost, MaxSeconds
 
 with lazily():
-    import anyio
-
     from spanjury.judges import tasks
-    from spanjury.orchestration.cli import run_view, segment_view, session
+    from spanjury.orchestration.cli import progress, run_view, segment_view, session
     from spanjury.orchestration.engine import metering, summary
     from spanjury.orchestration.report import files as report_files
     from spanjury.orchestration.services.judging import check as checks
     from spanjury.orchestration.services.judging import evaluation, text_report
     from spanjury.orchestration.studies.failing import gate as gates
-    from spanjury.orchestration.wiring import checker_models, sources
+    from spanjury.orchestration.wiring import checker_models, config, sources
 
 _STDIN = "-"
 _TRACES = (".json", ".jsonl")
@@ -156,11 +154,12 @@ def check(
             segment_id=text.name,
         )
         limits = metering.Limits(max_cost=max_cost, max_seconds=max_seconds)
-        report = anyio.run(partial(checks.judge_within, panel, request, limits=limits))
+        report = _judged(panel, request, limits=limits)
     except RunStoppedError as stopped:
         say(f"{stopped}: no report was made; raise the limit, or ask fewer judges")
         raise typer.Exit(LIMIT) from None
     except KeyboardInterrupt:
+        say("interrupted: no report is made")
         raise typer.Exit(INTERRUPTED) from None
     if json:
         typer.echo(report.to_json(indent=2), file=standard_output())
@@ -174,7 +173,7 @@ def check(
         hint = (
             ""
             if text.source or not isinstance(output, str)
-            else "; name what the text was made from with --source FILE"
+            else ": pass the source text with --source FILE"
         )
         say(f"no decision on {', '.join(undecided)}{hint}")
         raise typer.Exit(COVERAGE)
@@ -205,16 +204,30 @@ def demo(
     say("judge a text of your own: spanjury check draft.txt --source article.txt")
 
 
+def _judged(
+    panel: "config.PanelConfig", request: "checks.Request", *, limits: "metering.Limits"
+) -> "text_report.TextReport":
+    """Judge a text while progress is shown, until a limit is reached or a signal ends it."""
+    with progress.working("judging", first_line=progress.EVERY) as begin:
+
+        async def count(done: int, total: int, aspect: str) -> None:
+            del aspect
+            begin(f"judging: {done} of {counted(total, 'aspect')}")
+
+        judge = partial(checks.judge_within, panel, request, limits=limits, progress=count)
+        return session.run_until_signal(judge)
+
+
 def _require_one_text(text: TextFlags) -> None:
     """Raise `ConfigError` unless the flags name one text, and standard input at most once."""
     if text.text is not None and text.file is not None:
-        raise ConfigError("name either FILE or --text")
+        raise ConfigError("name either FILE or --text, not both")
     piped = [text.text is None and (text.file is None or str(text.file) == _STDIN)]
     piped += [str(path) == _STDIN for path in text.source]
     if sum(piped) > 1:
         raise ConfigError("standard input can be the text or one source, not both")
     if text.text is None and text.file is None and sys.stdin.isatty():
-        raise ConfigError("name the text: FILE, --text, or pipe it into the command")
+        raise ConfigError("name a FILE, give --text, or pipe the text into the command")
 
 
 def _show(reports: "Iterable[text_report.TextReport]") -> None:

@@ -41,7 +41,7 @@ from spanjury.orchestration.services.exams.flag import Flag as Flag  # noqa: PLC
 
 _PYDANTICS = "Value error, "
 """Prefix of pydantic's messages."""
-_METAVARS: Mapping[object, str] = {int: "N", str: "NAME", Path: "FILE"}
+_METAVARS: Mapping[object, str] = {int: "N", float: "NUMBER", str: "NAME", Path: "FILE"}
 _MORE = ", more"
 _HELP = "Help"
 _DIGITS = re.compile(r"[0-9]{1,15}")
@@ -275,8 +275,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         for flag in _flags(parameter, hints[parameter.name], title=Flags.title)
     ]
     check_names(flag.name for flag in flags)
-    if any(map(_is_rare, flags)):
-        flags.append(_HELP_ALL)
+    flags.append(_help_all(hidden=not any(map(_is_in_full_help_only, flags))))
 
     @wraps(function)
     def run(**values: object) -> None:
@@ -324,6 +323,7 @@ def _bare(hints: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
 def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Parameter:
     kind, note = get_args(hint)
     info = _option(note, given.name, kind) if isinstance(note, Flag) else copy(note)
+    info.metavar = info.metavar or (None if isinstance(note, Flag) else given.name.upper())
     info.rich_help_panel = f"{title}{_MORE}" if getattr(note, "rare", False) else title
     info.show_envvar = False  # the command shows it
     default = given.default
@@ -362,9 +362,10 @@ def _is_repeated(hint: object) -> bool:
     return get_origin(kind) is tuple
 
 
-def _is_rare(flag: inspect.Parameter) -> bool:
+def _is_in_full_help_only(flag: inspect.Parameter) -> bool:
+    """Return whether only ``--help-all`` shows the flag, or its environment variable."""
     _, info = get_args(flag.annotation)
-    return str(info.rich_help_panel).endswith(_MORE)
+    return str(info.rich_help_panel).endswith(_MORE) or bool(info.envvar)
 
 
 def _show_all(ctx: typer.Context, wanted: bool) -> None:  # noqa: FBT001  typer calls it so
@@ -374,18 +375,19 @@ def _show_all(ctx: typer.Context, wanted: bool) -> None:  # noqa: FBT001  typer 
         raise typer.Exit
 
 
-_HELP_ALL = inspect.Parameter(
-    "help_all",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[
-        bool,
-        typer.Option(
-            "--help-all",
-            help="Show all flags and their environment variables.",
-            callback=_show_all,
-            is_eager=True,
-            rich_help_panel=_HELP,
-        ),
-    ],
-)
+def _help_all(*, hidden: bool) -> inspect.Parameter:
+    """Return the flag ``--help-all``, hidden if the help already shows everything."""
+    option: ParameterInfo = typer.Option(
+        "--help-all",
+        help="Show all flags and their environment variables.",
+        callback=_show_all,
+        is_eager=True,
+        hidden=hidden,
+        rich_help_panel=_HELP,
+    )
+    return inspect.Parameter(
+        "help_all",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False,
+        annotation=Annotated[bool, option],
+    )

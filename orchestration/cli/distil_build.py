@@ -291,7 +291,11 @@ def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None
     if kept.form == "tokens":
         return teachers.config()
     if _names_teachers(teachers) == kept.from_damage:
-        raise ConfigError("name teachers (--panel, --judge, --model) or --from-damage, not both")
+        raise ConfigError(
+            "name either teachers (--panel, --judge, --model) or --from-damage, not both"
+            if kept.from_damage
+            else "name teachers (--panel, --judge, --model), or use --from-damage"
+        )
     if kept.recipe and not kept.from_damage:
         raise ConfigError("--recipe needs --from-damage: it is a recipe of damage to texts")
     return None if kept.from_damage else teachers.config()

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from spanjury.judges.core import ConfigError
-from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.run import LogFlags, RandomSeed
@@ -49,15 +49,15 @@ class ModelFlags(Flags, title="Model"):
     checker: Annotated[
         Literal["pair", "token"] | None,
         Flag(
-            "With data of the token form: train a classifier of pairs or of tokens for the judge "
-            "'checker'; a model for the judge 'reader' by default.",
+            "For data of the token form: train a classifier of pairs or of tokens for the judge "
+            "'checker'. By default, a model for the judge 'reader' is trained.",
         ),
     ] = None
     classes: Annotated[
         int,
         Flag(
-            "With --checker pair: 3 tells claims that the source contradicts from those that are "
-            "not in it.",
+            "With --checker pair: 3 classes separate claims that the source contradicts from "
+            "claims that it lacks.",
             min=2,
             max=3,
             rare=True,
@@ -166,7 +166,12 @@ class TokenFlags(Flags, title="Training of the token form"):
     ] = 5e-4
     error_weight: Annotated[
         float,
-        Flag("Weight of a word with an error; other words have weight 1.", min=0.0, rare=True),
+        Flag(
+            "Weight of a word with an error; other words have weight 1.",
+            "WEIGHT",
+            min=0.0,
+            rare=True,
+        ),
     ] = 2.0
     precision: Annotated[
         Literal["float32", "bfloat16"],
@@ -175,7 +180,8 @@ class TokenFlags(Flags, title="Training of the token form"):
     order_weight: Annotated[
         float,
         Flag(
-            "Weight of ranking right sentences above wrong ones on the same source.",
+            "Weight of the ranking loss (right above wrong sentences of the same source).",
+            "WEIGHT",
             min=0.0,
             rare=True,
         ),
@@ -184,6 +190,7 @@ class TokenFlags(Flags, title="Training of the token form"):
         float,
         Flag(
             "Share of sentences that are trained without lexical kinds.",
+            "SHARE",
             min=0.0,
             max=0.99,
             rare=True,
@@ -220,7 +227,7 @@ def train(
 ) -> None:
     """Train a small model on data from `build`; after Ctrl-C the same command continues."""
     logging.log_to(show.log_file)
-    wiring.require(wiring.training)
+    require(wiring.training)
     reporter = _Reporter(quiet=show.no_progress)
     is_tokens = example.is_token_set(model.data)
     if model.checker is None and model.classes != 2:  # noqa: PLR2004
@@ -354,12 +361,13 @@ class ExportFlags(Flags, title="Export"):
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="FOLDER", help="Folder of a checker, from `distil train` or anywhere else."
+            metavar="FOLDER", help="Folder of a checker, from `distil train` or from elsewhere."
         ),
     ]
     onnx: Annotated[bool, Flag("Write model.onnx, which runs without torch.")] = False
     int8: Annotated[
-        bool, Flag("Round the weights to 8 bits: a quarter of the size, slightly other numbers.")
+        bool,
+        Flag("Round the weights to 8 bits: a quarter of the size, slightly different results."),
     ] = False
     output: Annotated[
         Path | None,
@@ -372,7 +380,7 @@ class ExportFlags(Flags, title="Export"):
 
 
 def export(*, flags: ExportFlags) -> None:
-    """Write a checker so that onnxruntime runs it, and compare it with the original."""
+    """Export a checker for onnxruntime, and compare it with the original."""
     if not flags.onnx:
         raise ConfigError("name the format: --onnx")
     target = flags.output or flags.folder

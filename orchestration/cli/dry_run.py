@@ -31,9 +31,9 @@ def print_reckoning(job: Job) -> None:
     table.add_row("dollars", f"{expected.dollars:,.4f}", f"{most.dollars:,.4f}")
     CleanConsole().print(table)
     say(
-        f"{planned.asked} assessments; no model was asked. The estimate assumes replies of"
-        f" {REPLY} tokens, the other column the longest possible replies. A reply that cannot be"
-        " read is requested once more, and costs as much again. --dry-run=live judges"
+        f"{planned.asked} assessments; no model was asked. The column 'estimate' assumes replies"
+        f" of {REPLY} tokens, and 'longest replies' the longest possible replies. A reply that"
+        " cannot be read is requested once more, and costs as much again. --dry-run=live judges"
         f" {min(SAMPLE, planned.asked)} assessments, and its calls cost money."
     )
     if job.batch_api:

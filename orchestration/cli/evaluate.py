@@ -41,7 +41,9 @@ Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the 
 RetryFailed = Annotated[bool, Flag("Ask failed judges again.", env=True)]
 Live = Annotated[
     bool,
-    Flag("Ask models themselves in a run that was begun with --batch-api.", env=True, rare=True),
+    Flag(
+        "Call the models directly in a run that was started with --batch-api.", env=True, rare=True
+    ),
 ]
 OtherOutput = Annotated[
     Path | None, Flag("File for the results; by default the run's own.", also="-o")
@@ -69,8 +71,8 @@ class RowFlags(DataFlags):
     shard: Annotated[
         str | None,
         Flag(
-            "Judge one part of the rows: 3/16; 16 if Kubernetes or Slurm numbers the parts; or"
-            " auto.",
+            "Judge one part of the rows: 3/16 is part 3 of 16. With 16 or auto, Kubernetes or"
+            " Slurm supplies the part number.",
             "PART",
             env=True,
             rare=True,
@@ -139,7 +141,7 @@ class ClusterFlags(Flags, title="Cluster"):
     ray_gpus: Annotated[
         int | None,
         Flag(
-            "GPUs for each panel; by default 1 for a model vllm/NAME, and else none.",
+            "GPUs for each panel; by default 1 for a model vllm/NAME, otherwise none.",
             "GPUS",
             min=0,
             env=True,
@@ -357,9 +359,8 @@ def resume(  # noqa: PLR0913  groups of flags
 ) -> None:
     """Continue an interrupted run, or change it.
 
-    Judges are not asked again for reports that the run already has, and all results are written.
-    Only what the flags change, such as a judge, a model, an option or an aspect, is judged again.
-    Everything else stays as it was.
+    Reports that the run already has are reused, and all results are written. Only what the flags
+    change, such as a judge, a model, an option or an aspect, is judged again.
     """
     logging.log_to(show.log_file)
     folder = run_folders.find_run(run)

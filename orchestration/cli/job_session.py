@@ -89,6 +89,11 @@ class GatedRun:
             counts = f"{gate.total} results, {gate.unscored} of them without a score"
             answer = "met" if is_complete else "not decided, since answers are missing"
             say(f"{answer}: {self._terms} ({counts})")
+            if gate.unscored:
+                say(
+                    f"warning: {gate.unscored} of {gate.total} results have no score, so nothing"
+                    " was tested on them; --min-coverage 1 demands a score of each"
+                )
         return not missed
 
     def close_early(self) -> None:

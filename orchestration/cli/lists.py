@@ -194,7 +194,7 @@ def matching(
 def judges(*, word: Word = None, form: ListFlags) -> None:
     """List the judges: what they mark, what they cannot see, and how often they are right.
 
-    Lines are complete if standard output is not a terminal: NAME, a tab, description.
+    Output to a file or a pipe has complete lines: NAME, a tab, description.
     """
     broken = registries.JUDGES.broken()
     broken_names = {problem.plugin.name for problem in broken if not problem.shadowed}
@@ -210,8 +210,8 @@ def judges(*, word: Word = None, form: ListFlags) -> None:
 def tasks(*, word: Word = None, aspects_file: AspectsFiles = (), form: ListFlags) -> None:
     """List the tasks and their default aspects.
 
-    Lines are complete if standard output is not a terminal, with tabs between cells: task,
-    default aspects, other names.
+    Output to a file or a pipe has complete lines, with tabs between cells: task, default aspects,
+    other names.
     """
     all_tasks = catalogues.Catalogue.load(*aspects_file).tasks()
     chosen = matching(all_tasks, word, names=lambda task: (task.name, *task.aliases), what="task")
@@ -243,8 +243,8 @@ def aspects(
 ) -> None:
     """List the aspects with their definitions.
 
-    Lines are complete if standard output is not a terminal, with tabs between cells: task,
-    aspect, kind, visible inputs, definition.
+    Output to a file or a pipe has complete lines, with tabs between cells: task, aspect, kind,
+    visible inputs, definition.
     """
     catalogue = catalogues.Catalogue.load(*aspects_file)
     tasks = [task] if task else [each.name for each in catalogue.tasks()]
@@ -275,8 +275,8 @@ def aspects(
 def plugins(*, word: Word = None, form: ListFlags) -> None:
     """List the plugins and where they come from.
 
-    WORD may also be part of a group, such as 'judges', or of a package. Lines are complete if
-    standard output is not a terminal, with tabs between cells: group, name, package, version.
+    WORD may also be part of a group, such as 'judges', or of a package. Output to a file or a
+    pipe has complete lines, with tabs between cells: group, name, package, version.
     """
     installed = (plugin for group in registries.GROUPS for plugin in group.plugins())
 

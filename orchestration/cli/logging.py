@@ -24,6 +24,10 @@ _SENTENCES: Mapping[str, str] = {
         "{seats} judge texts of {system}, which is of their own family, {family}:"
         " a judge may lean to its own ('spanjury panel study' measures it)"
     ),
+    "panel.seat_blocks": (
+        "{seat} blocks all other work, and Ctrl-C, for more than {seconds:g} s at a time:"
+        " its judge has to do such work in a thread"
+    ),
 }
 """The sentences for events that a user sees during a run."""
 _ONCE = frozenset({"panel.one_family", "panel.own_family"})
@@ -57,7 +61,7 @@ def log_to(file: Path | None) -> None:
 
 
 class _Lines(logging.Handler):
-    """Prints a line to standard error for errors, outages and warnings about families."""
+    """Prints a line to standard error for errors, outages and some warnings about seats."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

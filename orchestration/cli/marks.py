@@ -69,7 +69,7 @@ def export(
     form: Annotated[
         str | None,
         Flag(
-            "Format, whatever the name of the file: rows, factgenie or mqm.",
+            "Format, regardless of the file's name: rows, factgenie or mqm.",
             "FORM",
         ),
     ] = None,
@@ -131,9 +131,9 @@ def import_marks(
     ] = False,
     data: TextsFlag = None,
 ) -> None:
-    """Import people's marks of the same texts into a run, and name those that fit no row.
+    """Import people's marks of the same texts into a run, and list those that fit no row.
 
-    Ends with 1 if the file has no mark of any text of the run.
+    Exits with 1 if no mark in the file belongs to a text of the run.
     """
     named = marked_run.MarkedRun(run, data=data)
     done = importing.import_marks(named, file, annotator=annotator, aspect=aspect, replaces=replace)

@@ -50,8 +50,8 @@ def list_metrics(
 ) -> None:
     """List the metrics, and what this machine lacks for each.
 
-    Lines are complete if standard output is not a terminal, with tabs between cells: metric,
-    category, needs, better values, what this machine lacks.
+    Output to a file or a pipe has complete lines, with tabs between cells: metric, category,
+    needs, better values, what this machine lacks.
     """
     cards = metrics.metric_cards()
     _check(dimension, "dimension", {value for card in cards.values() for value in card.dimensions})

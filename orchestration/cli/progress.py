@@ -16,7 +16,7 @@ from spanjury.orchestration.engine.progress import Tracker
 with lazily():
     from spanjury.orchestration.cli import console, progress_bar
 
-_EVERY = 10.0
+EVERY = 10.0
 """Seconds between two lines."""
 _SILENT = 2.0
 """Seconds that a command may work silently."""
@@ -73,10 +73,13 @@ def judging(tracker: Tracker, *, quiet: bool) -> AbstractContextManager[object]:
 
 
 @contextmanager
-def working(part: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+def working(
+    part: str, *, quiet: bool = False, first_line: float = _SILENT
+) -> Iterator[Callable[[str], None]]:
     """Show the current step of a command after 2 s; yield a function that names the next step.
 
-    A terminal shows one line, which disappears at the end. Elsewhere a line is written every 10 s.
+    A terminal shows one line, which disappears at the end. Elsewhere a line is written after
+    `first_line` seconds, and then every 10 s.
     """
     stage = Stage(part)
     if quiet:
@@ -84,7 +87,7 @@ def working(part: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]
         return
     side = console.CleanConsole(stderr=True)
     if not side.is_watched:
-        with ProgressLines(stage, write=say, first=_SILENT, ends=False):
+        with ProgressLines(stage, write=say, first=first_line, ends=False):
             yield stage.begin
         return
     status = side.status("")
@@ -114,7 +117,7 @@ class ProgressLines:
         *,
         write: Callable[[str], None],
         first: float | None = None,
-        every: float = _EVERY,
+        every: float = EVERY,
         ends: bool = True,
     ) -> None:
         self._work = work

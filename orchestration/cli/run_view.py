@@ -65,7 +65,9 @@ def outlook(summary: Summary, *, unsure: int) -> RenderableType:
 
 def _means(summary: Summary) -> RenderableType:
     """Show decisions, mean score, coverage and spans, by aspect and by system."""
-    table = Table(title_justify="left", title="Mean scores")
+    table = Table(title_justify="left", title="Mean scores", caption_justify="left")
+    if summary.whole.decisions and summary.whole.scored < summary.whole.total:
+        table.caption = "Decisions: shares of all texts, scored or not"
     table.add_column("aspect", overflow="fold")
     with_systems = any(system for _, _, system in summary.rows)
     if with_systems:
@@ -117,7 +119,7 @@ def _risks(summary: Summary) -> Iterator[RenderableType]:
             risks[decision].words for decision in _GRAVEST_FIRST if decision in risks
         )
         what = "Misses" if Decision.OK in risks else "False alarms"
-        yield Text(f"{what} on {texts}: {called}.", "dim")
+        yield Text(f"{what}: {called}. Basis: {texts}.", "dim")
     yield from _unknown(summary, "The false-alarm rate", {Decision.UNSURE, Decision.FAULTY})
     yield from _unknown(summary, "The miss rate", {Decision.OK})
 

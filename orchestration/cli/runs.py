@@ -43,8 +43,8 @@ WordT = TypeVar("WordT", bound=StrEnum)
 def list_runs(*, folder: Home = None, form: ListFlags) -> None:
     """List the runs in your user data folder or in FOLDER, newest first.
 
-    Age is the time since the last write to a run. Lines are complete if standard output is not a
-    terminal, with tabs between cells: run, state, age, rows, size, data, time of its start.
+    Age is the time since the last write to a run. Output to a file or a pipe has complete lines,
+    with tabs between cells: run, state, age, rows, size, data, time of its start.
     """
     home, entries = run_list.runs_in(folder)
     print_listing(listing_of(entries), form)
@@ -185,8 +185,8 @@ def prune(
 ) -> None:
     """Delete the folders of old runs, with all stored replies.
 
-    The command lists the runs and asks first. Files that a run wrote elsewhere with -o stay. A
-    run is never deleted while a process works on it.
+    The command lists the runs and asks before it deletes them. Files that a run wrote elsewhere
+    with -o are kept. A run is never deleted while a process works on it.
     """
     before = _before(older_than)
     if not (yes or dry_run or sys.stdin.isatty()):
@@ -285,7 +285,7 @@ def export(
     ] = None,
     form: Annotated[
         str | None,
-        Flag("Format, whatever the name of the file: jsonl, csv, tsv, mqm or factgenie.", "FORM"),
+        Flag("Format, regardless of the file's name: jsonl, csv, tsv, mqm or factgenie.", "FORM"),
     ] = None,
     rows: Annotated[
         str,

@@ -212,7 +212,8 @@ def _span_line(number: int, span: ErrorSpan, position: Position | None) -> Rende
     if span.interval is None:
         facts.append(f"not in the text: {span.text[:_QUOTE]!r}" if span.text else "no place")
     line.append(", ".join(facts))
-    line.append(f" [{one_line(', '.join(span.found_by))}]", style="dim")
+    if span.found_by:
+        line.append(f" [{one_line(', '.join(span.found_by))}]", style="dim")
     line.append(f" {one_line(span.explanation)}", style="default")
     return Padding(line, (0, 0, 0, 4))
 

@@ -66,7 +66,7 @@ class ServedPanelFlags(Flags, title="Judges"):
     workers: Annotated[
         str | None,
         Flag(
-            "Processes behind the port: a number, or auto for one a core.",
+            "Processes behind the port: a number, or auto for one per core.",
             "N|auto",
             env=True,
             rare=True,
@@ -158,7 +158,8 @@ class BoundFlags(Flags, title="Bounds"):
     max_http_connections: Annotated[
         int,
         Flag(
-            "Maximum concurrent connections; idle ones are closed for new ones, or these get 503.",
+            "Maximum concurrent connections. A new one replaces an idle one; if none is idle,"
+            " it gets 503.",
             min=1,
             rare=True,
         ),
@@ -170,7 +171,7 @@ class BoundFlags(Flags, title="Bounds"):
     max_source: Annotated[
         int,
         Flag(
-            "Maximum total length of the texts that it is compared with.",
+            "Maximum total length of the sources in a check.",
             "CHARACTERS",
             min=1,
             rare=True,
@@ -189,11 +190,19 @@ class BoundFlags(Flags, title="Bounds"):
         int, Flag("Maximum batches that wait; others get 429.", min=1, rare=True)
     ] = 100
     check_seconds: Annotated[
-        float, Flag("Time limit for a check; then 504.", "SECONDS", min=0.01, rare=True)
+        float,
+        Flag(
+            "Time limit for a check; beyond it, the answer is 504.", "SECONDS", min=0.01, rare=True
+        ),
     ] = 300.0
     body_seconds: Annotated[
         float,
-        Flag("Time limit for a request body to arrive; then 408.", "SECONDS", min=0.01, rare=True),
+        Flag(
+            "Time limit for a request body to arrive; beyond it, the answer is 408.",
+            "SECONDS",
+            min=0.01,
+            rare=True,
+        ),
     ] = 20.0
     head_seconds: Annotated[
         float,
@@ -235,7 +244,7 @@ def serve(
 ) -> None:
     """Serve panels to other programs over HTTP; docs/service.md describes the service.
 
-    The service listens on this machine only, unless it has an address and a token. Limits on
+    The service listens on this machine only, unless --host and a token are given. Limits on
     cost, tokens and time apply to each batch.
     """
     require(run)
@@ -307,7 +316,7 @@ def mcp(*, judges: PanelFlags, serving: McpFlags) -> None:
     """Serve a panel to agents over the Model Context Protocol.
 
     A client starts this command and talks to it over standard input and output, or connects over
-    HTTP. The command ends with its client, or at Ctrl-C.
+    HTTP. The server stops when its client exits, or at Ctrl-C.
     """
     logging.log_to(serving.log_file)
     # Otherwise the SDK would make every library log to standard error.

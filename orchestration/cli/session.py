@@ -63,6 +63,30 @@ class Session:
         await sleep_forever()
 
 
+def run_until_signal(work: Callable[[], Coroutine[object, object, T]]) -> T:
+    """Run `work` and return its result; at a signal, cancel it, and exit with the signal's code.
+
+    Raise the exceptions of `work`.
+    """
+    received: list[int] = []
+
+    async def watch() -> None:
+        if sys.platform != "win32":  # as in `Session`
+            with open_signal_receiver(*_SIGNALS) as signals:
+                async for number in signals:
+                    received.append(number)
+                    say(f"{_SIGNALS[number]}: no report is made")
+                    raise RunStoppedError(_SIGNALS[number])
+        await sleep_forever()
+
+    try:
+        return anyio.run(run_watched, work, watch)
+    except RunStoppedError:
+        if not received:
+            raise
+        raise typer.Exit(BY_SIGNAL + received[0]) from None
+
+
 def require_coverage(coverage: float, *, at_least: float, panel: PanelConfig | None = None) -> None:
     """Exit with 3 if too few assessments have a score, or none; print how to find out why."""
     if coverage < at_least or not coverage:

@@ -20,12 +20,13 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags, NoProgress
 from spanjury.orchestration.report.files import PAGE_ENDING, Destination
 from spanjury.orchestration.services.exams.study import (
-    ONE_SOURCE,
+    TWO_SOURCES,
     Declared,
     FileStudy,
     MarkedStudy,
     PanelStudy,
     own_parameters,
+    planned,
 )
 
 with lazily():
@@ -53,7 +54,7 @@ Recipe = Annotated[
 ]
 Require = Annotated[
     tuple[str, ...],
-    Flag("Exit with 5 if a measure fails this (>=, <=, >, <); repeatable.", "MEASURE>=NUMBER"),
+    Flag("Exit with 5 unless this holds (>=, <=, >, <); repeatable.", "MEASURE>=NUMBER"),
 ]
 _WRITER, _OPTIONS = "writer", "Options"
 
@@ -75,7 +76,10 @@ def study_command(study: type[PanelStudy[object]], *, name: str) -> Callable[...
         "show": LogFlags,
     }
 
-    return _function(lambda given: _run(study, own, _Given(**given)), study, groups, name=name)
+    def run(given: Mapping[str, Any]) -> None:
+        _run(study, own, _Given(**given), name=name)
+
+    return _function(run, study, groups, name=name)
 
 
 def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., None]:
@@ -150,7 +154,7 @@ class _Given:
 
 
 def _text_flags(study: type[PanelStudy[object]]) -> type[Flags]:
-    data = Annotated[Path | None, typer.Argument(metavar="[DATA]", help=study.data_help)]
+    data = Annotated[Path | None, typer.Argument(metavar="DATA", help=study.data_help)]
     demo = Annotated[bool, Flag(study.demo_help)]
     return _group(DataFlags, [("data", data, None), ("demo", demo, False)], title=DataFlags.title)
 
@@ -220,12 +224,12 @@ def _default(spec: Declared) -> object:
     return spec.default if has_own else spec.parameter.usual
 
 
-def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
+def _run(study: type[PanelStudy[object]], own: Own, given: _Given, *, name: str) -> None:
     logging.log_to(given.show.log_file)
     target = Destination(folder=given.exam.output, page=given.exam.html)
     memory = given.exam.output / runs.MEMORY_NAME
     asked = study(**_values(study, own, given), memory=memory)
-    plan = asked.plan()
+    plan = planned(asked, name=name)
     gates = known_gates(given.exam.require, plan.measures)
     if plan.scope:
         say(plan.scope)
@@ -258,7 +262,7 @@ def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[st
     """
     texts, judges = given.texts, given.judges
     if texts.demo and texts.data is not None:
-        raise ConfigError(ONE_SOURCE)
+        raise ConfigError(TWO_SOURCES)
     values: dict[str, Any] = {
         "data": texts.data,
         "panel": judges.config(),
@@ -291,8 +295,7 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
     with progress.working("reading the files", quiet=flags["no_progress"]) as begin:
         report = anyio.run(study(**values, on_part=begin).answer)
     if flags["json"]:
-        printed = report.values[study.printed] if study.printed else report.values
-        console.print_json(printed)
+        console.print_json(report.values)
     else:
         console.print_report(report.document)
     with progress.working("writing the report", quiet=flags["no_progress"]):
@@ -303,6 +306,7 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
         console.say_files(written)
     for line in report.closing:
         say(line)
+    exit_if_missed(report.missed, written=written)
 
 
 def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
@@ -362,10 +366,12 @@ def exam_card(
     """Combine the exams of one judge on one page, and check requirements."""
     target = Destination(folder=output, page=html)
     gates = [card.parse_gate(text) for text in require]
-    joined = study_report.read_card(folders)
+    joined = study_report.read_judge_card(folders)
     # Checked before any output, since a name may be unknown.
     missed = [result.line for result in card.results(joined, gates) if not result.met]
     console.print_report(card.card_report(joined, gates=gates))
-    written = target.write(lambda folder: study_report.write_card(folder, joined, gates=gates))
+    written = target.write(
+        lambda folder: study_report.write_judge_card(folder, joined, gates=gates)
+    )
     console.say_files(written)
     exit_if_missed(missed, written=written)

@@ -33,7 +33,7 @@ class TrafficFlags(Flags, title="Traffic"):
     source: Annotated[
         Path | None,
         typer.Argument(
-            help="JSON Lines file to follow; without it, traces come by OTLP.",
+            help="JSON Lines file to follow; without it, traces arrive by OTLP.",
             show_default=False,
         ),
     ] = None
@@ -46,7 +46,7 @@ class TrafficFlags(Flags, title="Traffic"):
     always: Annotated[
         tuple[str, ...],
         Flag(
-            "Traces to judge whatever --sample says: errors, 'length>CHARACTERS' or"
+            "Traces to judge regardless of --sample: errors, 'length>CHARACTERS' or"
             " 'seconds>SECONDS'; repeatable.",
             "RULE",
             env=True,
@@ -72,7 +72,7 @@ class ReportFlags(Flags, title="Reports"):
     ] = ()
     output: Annotated[
         Path | None,
-        Flag("Add rows of results to this file.", "FILE", also="-o", env=True),
+        Flag("Append result rows to this file.", "FILE", also="-o", env=True),
     ] = None
     webhook: Annotated[
         str | None,
@@ -88,16 +88,16 @@ class DriftFlags(Flags, title="Alerts"):
     """The flags of drift monitoring."""
 
     window: Annotated[
-        int, Flag("Number of texts of an aspect in a window.", "TEXTS", min=2, env=True)
+        int, Flag("Number of texts per window, for each aspect.", "TEXTS", min=2, env=True)
     ] = 200
     baseline: Annotated[
         int,
-        Flag("Number of first texts that later ones are compared with.", "TEXTS", min=20, env=True),
+        Flag("Number of texts at the start that form the baseline.", "TEXTS", min=20, env=True),
     ] = 500
     texts_per_false_alert: Annotated[
         int,
         Flag(
-            "Number of texts until a false alert, on average at least.",
+            "Minimum average number of texts between false alerts.",
             "TEXTS",
             min=1,
             env=True,
@@ -120,10 +120,10 @@ class SpendingFlags(Flags, title="Budget"):
 
     max_cost: Annotated[
         float | None,
-        Flag("Maximum cost of models in a period; other traces wait.", "DOLLARS", min=1e-9),
+        Flag("Maximum cost of models in a period; further traces wait.", "DOLLARS", min=1e-9),
     ] = None
     max_calls: Annotated[
-        int | None, Flag("Maximum calls to models in a period; other traces wait.", min=1)
+        int | None, Flag("Maximum calls to models in a period; further traces wait.", min=1)
     ] = None
     per: Annotated[
         Literal["hour", "day", "all"],
@@ -148,7 +148,9 @@ class KeepFlags(Flags, title="Service"):
     token_file: Annotated[Path | None, Flag("File of TENANT:TOKEN lines.", rare=True)] = None
     state_dir: Annotated[
         Path | None,
-        Flag("Folder of what came in; by default in your user state folder.", "FOLDER", env=True),
+        Flag(
+            "Folder for received traces; by default in your user state folder.", "FOLDER", env=True
+        ),
     ] = None
     settle: Annotated[
         float,
@@ -170,7 +172,7 @@ class KeepFlags(Flags, title="Service"):
     ] = 30.0
     keep_hours: Annotated[
         float,
-        Flag("Time to keep what every sink has got.", "HOURS", min=0.0, rare=True),
+        Flag("Time to keep traces that all sinks have received.", "HOURS", min=0.0, rare=True),
     ] = 24.0
     max_waiting: Annotated[
         int, Flag("Maximum traces that wait; senders then get 429.", min=1, rare=True)
@@ -186,10 +188,10 @@ def watch(
     spending: SpendingFlags,
     service: KeepFlags,
 ) -> None:
-    """Judge live traffic: score traces, send the scores on, and report what really changes.
+    """Judge live traffic: score traces, forward the scores, and report significant changes.
 
-    Traces come by OTLP over HTTP (POST /v1/traces, JSON or protobuf), or from a file of JSON Lines
-    that grows. What was taken on survives a crash. docs/guides/watch.md explains it.
+    Traces arrive by OTLP over HTTP (POST /v1/traces, JSON or protobuf), or are read from a growing
+    file of JSON Lines. Accepted traces survive a crash. docs/guides/watch.md explains it.
     """
     if traffic.once and traffic.source is None:
         raise ConfigError("--once needs a file: without one, traces come until they are stopped")

@@ -2,8 +2,10 @@
 
 import sys
 from pathlib import Path
+from time import process_time
 
 import pytest
+from anyio import move_on_after
 
 from spanjury.adapters.model_files import packaged_weights
 from spanjury.adapters.models.embedded import open_embedded
@@ -95,6 +97,17 @@ async def test_one_server_serves_all_and_stops_after_the_last() -> None:
     async with open_litellm("openai/any", options=ModelOptions(base_url=url)) as late:
         with pytest.raises(TransientModelError):
             await ask(late, "Still there?")
+
+
+@pytest.mark.e2e
+async def test_a_cancelled_call_ends_after_a_small_batch() -> None:
+    async with open_embedded("embedded", options=OPTIONS) as model:
+        with move_on_after(1.0) as scope:
+            await ask(model, "word " * 3900)
+        assert scope.cancelled_caught
+        began = process_time()
+        assert (await ask(model, "Well?")).text
+    assert process_time() - began < 10.0  # the whole prompt would take about 50
 
 
 @pytest.mark.e2e

@@ -127,6 +127,23 @@ async def test_a_model_that_never_answers_times_out() -> None:
     assert model.asked == 2
 
 
+@pytest.mark.parametrize(("replicas", "asked"), [(0, 2), (1, 2), (2, 3)])
+async def test_a_time_out_is_tried_again_once_or_at_each_server(replicas: int, asked: int) -> None:
+    silent = ScriptedModel(ModelTimeoutError("slow"), repeat_last=True)
+    gate = Gateway(
+        silent, options=ModelOptions(), replicas=(silent,) * replicas, sleep=Pauses().sleep
+    )
+    with pytest.raises(ModelTimeoutError, match="slow"):
+        await gate.complete(REQUEST)
+    assert len(silent.requests) == asked
+
+
+async def test_a_time_out_leaves_other_failures_their_attempts() -> None:
+    busy, slow = TransientModelError("busy"), ModelTimeoutError("slow")
+    model = ScriptedModel(busy, slow, busy, "fine")
+    assert (await gateway(model, Pauses()).complete(REQUEST)).text == "fine"
+
+
 async def test_no_more_calls_are_under_way_than_there_are_connections() -> None:
     model = HeldModel()
     gate = gateway(model, Pauses(), connections=2)

@@ -16,7 +16,7 @@ from fakes.tiny_chat import CONTEXT, save_chat_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spanjury.adapters.causal.base import find_base
-from spanjury.adapters.causal.writing import Prompt, Written
+from spanjury.adapters.causal.writing import Prompt, Written, write
 from spanjury.adapters.models.local_model import (
     Batching,
     Loaded,
@@ -387,3 +387,12 @@ async def test_a_local_model_names_the_special_tokens_of_its_tokenizer(folder: s
     async with opened(folder) as model:
         received = await model.template_tokens()
     assert {"<|im_start|>", "<|im_end|>", "<|pad|>"} <= {*received.tokens}
+
+
+@pytest.mark.parametrize("form", [{"schema": "{}"}, {"grammar": 'root ::= "a"'}])
+def test_a_form_that_cannot_be_kept_is_refused(form: dict[str, str], tmp_path: Path) -> None:
+    save_chat_model(tmp_path)
+    model = AutoModelForCausalLM.from_pretrained(tmp_path)
+    prompt = Prompt(ids=[1], most=1, **form)  # type: ignore[arg-type]  # texts only
+    with pytest.raises(ValueError, match="cannot be constrained to a schema or a grammar"):
+        write(model, [prompt], ends=frozenset(), padding=0, dropped=lambda _: False)

@@ -89,7 +89,11 @@ def test_shards_beyond_the_first_ten_are_in_their_order(tmp_path: Path) -> None:
 def test_a_missing_shard_is_named(tmp_path: Path) -> None:
     paths = dealt(segments(5), tmp_path, of=5)
     assert refused([paths[3], paths[0]], tmp_path) == (
-        "results.shard-1-of-5.jsonl is one of 5 shards; 3 of them are missing, first of all 2, 3, 5"
+        "results.shard-1-of-5.jsonl is one of 5 shards; 3 of them are missing: 2, 3, 5"
+    )
+    alone = dealt(segments(1), tmp_path / "many", of=20)[0]
+    assert refused([alone], tmp_path).endswith(
+        "19 of them are missing: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …"
     )
 
 
@@ -133,7 +137,7 @@ def test_an_unfinished_shard_is_to_be_resumed(tmp_path: Path, finished_before: b
     if not finished_before:
         results.unlink()
     assert refused([tmp_path], tmp_path) == (
-        "shard-2-of-2/results.jsonl.part is not finished: go on with it by: spanjury resume"
+        "shard-2-of-2/results.jsonl.part is not finished; continue it with: spanjury resume"
         " shard-2-of-2"
     )
 

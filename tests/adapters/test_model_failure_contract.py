@@ -248,8 +248,11 @@ async def test_a_connection_that_breaks_is_transient(lane: Lane) -> None:
 async def test_a_server_that_is_not_there_is_transient_and_named(lane: Lane) -> None:
     url = unreachable_url()
     async with lane.open(lane.name, options=ModelOptions(base_url=url)) as model:
-        with pytest.raises(TransientModelError, match=url):
+        with pytest.raises(TransientModelError) as raised:
             await model.complete(REQUEST)
+    address = url.removeprefix("http://").removesuffix("/v1")
+    problem = f"{url}: cannot connect to {address}: connection refused"
+    assert str(raised.value).endswith(problem)
 
 
 async def test_a_trickle_without_end_is_cut_off_by_the_gateway(lane: Lane) -> None:

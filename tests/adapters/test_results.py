@@ -52,7 +52,7 @@ DULL = Unverified(
     end=8,
     text="The dog.",
     probability=0.5,
-    reason="1 of its 2 content words is missing from the source.",
+    reason="1 of its 2 content words does not occur in the source.",
     words=("dog",),
 )
 RESULT = Result(
@@ -78,7 +78,7 @@ RESULT = Result(
             threshold=0.8,
             false_alarms=0.05,
             spread=(0.01, 0.12),
-            measured_on="160 texts without error of made-up summaries",
+            measured_on="160 correct texts from made-up summaries",
         ),
         unasked=Unasked(
             seats=("annotator:dear",),
@@ -146,7 +146,7 @@ SENTENCE = {
     "end": 8,
     "text": "The dog.",
     "probability": 0.5,
-    "reason": "1 of its 2 content words is missing from the source.",
+    "reason": "1 of its 2 content words does not occur in the source.",
     "words": ["dog"],
 }
 FIRST_SEAT = {
@@ -215,7 +215,7 @@ ROW = {
         "reason": "The probability of an error is 0.90, and a text is faulty from 0.80 on.",
         "threshold": 0.8,
         "false_alarms": 0.05,
-        "measured_on": "160 texts without error of made-up summaries",
+        "measured_on": "160 correct texts from made-up summaries",
         "misses": None,
         "spread": [0.01, 0.12],
     },

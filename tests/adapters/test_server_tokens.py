@@ -9,7 +9,13 @@ from spanjury.adapters.models.embedded import open_embedded
 from spanjury.adapters.models.fast_model import open_fast
 from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.adapters.models.server_tokens import ask_server
-from spanjury.judges.core import ModelOptions, TemplateTokens, TokenizedModel, TransientModelError
+from spanjury.judges.core import (
+    ModelOptions,
+    ModelTimeoutError,
+    TemplateTokens,
+    TokenizedModel,
+    TransientModelError,
+)
 
 pytestmark = pytest.mark.asyncio_only
 
@@ -98,10 +104,21 @@ async def test_an_answer_without_an_end_is_not_read(monkeypatch: pytest.MonkeyPa
 async def test_an_unanswered_server_may_be_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_tokens, "_SECONDS", 0.05)
     silent = LoopbackServer(chat(""), pages={"/v1/models": STALL})
-    with silent as server, pytest.raises(TransientModelError, match="TimeoutError"):
+    with silent as server, pytest.raises(ModelTimeoutError, match="TimeoutError"):
         await asked(server)
     with pytest.raises(TransientModelError, match="m: its tokenizer cannot be asked"):
         await ask_server(unreachable_url(), model="m", key="k")
+
+
+@pytest.mark.parametrize("name", ["openai-compatible/m", "openai/m"])
+async def test_a_server_has_no_more_time_than_the_timeout_allows(name: str) -> None:
+    open_model = open_fast if name.startswith("openai-compatible") else open_litellm
+    with LoopbackServer(chat(""), pages={"/v1/models": STALL}) as server:
+        options = ModelOptions(base_url=server.base_url, timeout=0.05)
+        async with open_model(name, options=options) as model:
+            assert isinstance(model, TokenizedModel)
+            with pytest.raises(ModelTimeoutError):
+                await model.template_tokens()
 
 
 @pytest.mark.parametrize("name", ["openai-compatible/m", "openai/m", "hosted_vllm/m"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spanjury.adapters.files import spool
 from spanjury.adapters.files.line_writer import SealedFiles
-from spanjury.adapters.files.places import find_place
+from spanjury.adapters.files.locations import find_location
 from spanjury.adapters.files.results.merging import ShardFolder
 from spanjury.adapters.files.spool import open_spool
 from spanjury.judges.core import StoreError
@@ -149,12 +149,12 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> ShardFolder:
 
 
 def content(url: str) -> bytes:
-    file = find_place(url)
+    file = find_location(url)
     return bytes(file.files.cat_file(file.path))
 
 
 def files(folder: ShardFolder) -> list[str]:
-    file = find_place(folder.url)
+    file = find_location(folder.url)
     return [path.rpartition("/")[2] for path in file.files.find(file.path)]
 
 
@@ -211,7 +211,7 @@ def test_a_manifest_is_read_as_written_and_the_ones_before_stay(folder: ShardFol
 
 
 def test_a_manifest_that_is_torn_counts_for_nothing_and_is_set_aside(folder: ShardFolder) -> None:
-    file = find_place(folder.url).below("run.json")
+    file = find_location(folder.url).below("run.json")
     file.files.pipe_file(file.path, b'{"job"')
     assert folder.manifest() is None
     folder.keep_manifest({"job": {}})

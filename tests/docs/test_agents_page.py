@@ -103,7 +103,7 @@ def test_the_agent_of_the_example_mends_its_booking(
     monkeypatch.setattr(sys, "argv", [script])
     runpy.run_path(script, run_name="__main__")
     printed = capsys.readouterr().out
-    assert "turn 3, call 1, $.date: '2026-05-09': The date was not given by anyone" in printed
+    assert "turn 3, call 1, $.date: '2026-05-09': The date has no origin" in printed
     assert 'Bookings: {"L-002": {"date": "2026-05-08", "time": "19:00", "guests": 4}}' in printed
 
 

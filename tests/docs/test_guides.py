@@ -145,6 +145,14 @@ def test_every_kind_of_plugin_has_a_guide() -> None:
     assert linked == {page.stem for page in (DOCS / "plugins").glob("[a-z]*.md")}
 
 
+def test_the_guides_of_plugins_import_the_modules_that_their_list_names() -> None:
+    index = (DOCS / "plugins" / "README.md").read_text("utf-8")
+    public = set(re.findall(r"`(spanjury[\w.]*)`", index.partition("Import from")[2]))
+    guides = [page.read_text("utf-8") for page in (DOCS / "plugins").glob("[a-z]*.md")]
+    used = re.findall(r"^(?:from|import) (spanjury[\w.]*)", "\n".join(guides), re.MULTILINE)
+    assert {*used, "spanjury.judges.checker.judge", "spanjury.judges.metrics.corpus"} == public
+
+
 def test_the_statistics_of_the_page_are_those_of_the_face() -> None:
     page = DOCS / "statistics.md"
     names: dict[str, object] = {}

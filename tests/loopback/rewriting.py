@@ -9,7 +9,7 @@ from loopback.server import LoopbackServer, Received
 
 _MARK = re.compile(r'^\{"mark": "(\w+)"', re.MULTILINE)
 _SAYS = re.compile(r"The source says '(.*)'\.$")
-_TWICE = re.compile(r'^"(.+)" stands there \d+ times in a row\.$')
+_TWICE = re.compile(r'^"(.+)" occurs \d+ times in a row\.$')
 _NEAREST = re.compile(r'the nearest is "(.*)"\.$')
 
 

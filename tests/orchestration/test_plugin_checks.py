@@ -1,11 +1,14 @@
 import math
-from collections.abc import Awaitable, Iterator
+import statistics
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fakes.checker import FakeChecker
+from fakes.judges import PanicError
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
@@ -19,13 +22,34 @@ from spanjury.judges.core import (
     Sample,
     Segment,
 )
+from spanjury.judges.core.registry import Registry
 from spanjury.judges.metrics.scores import measured
-from spanjury.orchestration.wiring.checks import checked_aggregation, checked_judge, checked_rows
+from spanjury.orchestration.wiring.checks import (
+    checked_aggregation,
+    checked_checker,
+    checked_judge,
+    checked_rows,
+)
+from spanjury.orchestration.wiring.contracts import check_contract
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
 from spanjury.orchestration.wiring.metrics import open_metric
-from spanjury.orchestration.wiring.plugins import PERTURBATIONS, STATISTICS, built, parameters
+from spanjury.orchestration.wiring.plugins import (
+    ATTACKS,
+    EXPLANATION_PERTURBATIONS,
+    PERTURBATIONS,
+    STATISTICS,
+    built,
+    parameters,
+)
+from spanjury.perturbations.attacks.attack import output_attack
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import Case, generator_for, text_perturbation
+from spanjury.perturbations.explanation.perturbation import explanation_perturbation
+from spanjury.perturbations.perturbation import (
+    Case,
+    case_perturbation,
+    generator_for,
+    text_perturbation,
+)
 from spanjury.stats.significance.paired import PairedTest, paired
 
 
@@ -76,9 +100,47 @@ def test_a_judge_is_async_and_takes_a_segment_and_an_aspect() -> None:
 
 def test_an_aggregation_makes_a_number_of_scores() -> None:
     assert checked_aggregation(max, "max")([1.0, 2.0]) == 2.0
-    for wrong in (3, lambda _: None, lambda _: math.nan, lambda scores: scores[9]):
-        with pytest.raises(PluginError, match="aggregation 'x'"):
+
+    async def asynchronous(_: object) -> float:
+        return 3.0
+
+    def panics(_: object) -> float:
+        raise PanicError("rust")
+
+    for wrong, reason in (
+        (3, "is not a function of scores"),
+        (lambda _: None, "must return a number on the scale, here 1 to 5, and returned None"),
+        (lambda _: math.nan, "returned nan"),
+        (lambda _: 9.59, r"returned 9.59 for \(2.0,\)"),
+        (lambda scores: float(sum(scores)), r"returned 6.0 for \(2.0, 4.0\)"),
+        (lambda scores: scores[9], r"of \(2.0,\) failed: IndexError"),
+        (lambda scores: scores.sort(), "failed: AttributeError"),
+        (statistics.stdev, "failed: StatisticsError"),
+        (lambda scores: math.nan if len(scores) == 3 else 3.0, "returned nan"),
+        (asynchronous, "must not be async: write `def`"),
+        (panics, r"failed: PanicError\('rust'\)"),
+    ):
+        with pytest.raises(PluginError, match=f"aggregation 'x'.*{reason}"):
             checked_aggregation(wrong, "x")
+
+
+def test_a_checker_has_plain_methods_of_their_arguments() -> None:
+    assert checked_checker(FakeChecker(), "x").unit == "sentence"
+
+    async def check(pairs: object) -> None:
+        del pairs
+
+    for wrong, reason in (
+        ({"check": check}, "check must not be async"),
+        ({"check": lambda: None}, r"check must take \(pairs\)"),
+        ({"count_tokens": check}, "count_tokens must not be async"),
+        ({"room": 200}, r"room must take \(\)"),
+    ):
+        fake = FakeChecker()
+        usual = {"room": fake.room, "count_tokens": fake.count_tokens, "check": fake.check}
+        made = SimpleNamespace(signature="x", unit="sentence", **{**usual, **wrong})
+        with pytest.raises(PluginError, match=f"checker 'x': {reason}"):
+            checked_checker(made, "x")
 
 
 def test_a_wrong_statistic_is_refused_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +189,65 @@ def test_a_perturbation_is_one_and_returns_edits(monkeypatch: pytest.MonkeyPatch
             made.damage(Case(text="abc"), generator_for(1, "rule", "a"))
 
 
+async def _is_async(text: str, rng: Generator) -> str:
+    raise NotImplementedError
+
+
+async def _yields_later(text: str, rng: Generator) -> AsyncIterator[Edit]:
+    yield Edit(start=0, end=0, text=text)
+
+
+def _takes_a_text(text: str) -> str:
+    return text
+
+
+def _needs_an_option(text: str, rng: Generator, *, k: int) -> str:
+    return text * k
+
+
+def _returns_nothing(text: str, rng: Generator) -> None:
+    return None
+
+
+def _changes_nothing(text: str, rng: Generator) -> str:
+    return text
+
+
+@pytest.mark.parametrize(
+    ("made_by", "registry"),
+    [
+        (text_perturbation(family="f", level="word"), PERTURBATIONS),
+        (case_perturbation(family="f", level="word"), PERTURBATIONS),
+        (explanation_perturbation(push="falls", family="removal"), EXPLANATION_PERTURBATIONS),
+        (output_attack(family="f"), ATTACKS),
+    ],
+)
+def test_a_rule_is_bound_and_tried_before_it_is_used(
+    made_by: Callable[[object], object],
+    registry: Registry[object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def checked(rule: object) -> str:
+        monkeypatch.setattr(Registry, "get", lambda *_: made_by(rule))
+        return check_contract(registry.group, "x")
+
+    for rule, reason in (
+        (_is_async, "its rule must not be async: write `def`"),
+        (_yields_later, "its rule must not be async: write `def`"),
+        (_takes_a_text, r"its rule must take \(\w+, rng\), and does not"),
+        (_returns_nothing, "'x', used on a sample: the (rule|attack) failed: TypeError"),
+    ):
+        with pytest.raises(PluginError, match=reason):
+            checked(rule)
+    assert checked(_needs_an_option) == "'x' needs the option k"
+
+
+def test_a_rule_that_finds_nothing_in_the_sample_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = text_perturbation(family="f", level="word")(_changes_nothing)
+    monkeypatch.setattr(Registry, "get", lambda *_: made)
+    assert not check_contract(PERTURBATIONS.group, "x")
+
+
 def test_a_source_that_fails_or_yields_something_else_is_named() -> None:
     def rows(*values: object) -> Iterator[object]:
         yield from values
@@ -172,3 +293,22 @@ def test_errors_of_a_factory_become_errors_of_ours() -> None:
         built(fails, "x", {"size": 3})
     with pytest.raises(PluginError, match="is not a function or class"):
         parameters(7)  # type: ignore[arg-type]  # wrong
+
+    def panics() -> object:
+        raise PanicError("rust")
+
+    async def asynchronous() -> object:
+        raise NotImplementedError
+
+    with pytest.raises(PluginError, match=r"'x' cannot be made: PanicError\('rust'\)"):
+        built(panics, "x", {})
+    with pytest.raises(PluginError, match="the factory of 'x' must not be async"):
+        built(asynchronous, "x", {})
+
+
+def test_a_factory_that_collects_options_takes_any() -> None:
+    def collects(size: int = 1, *rest: object, **options: object) -> object:
+        return size, rest, options
+
+    assert built(collects, "x", {"size": "3", "words": "a"}) == (3, (), {"words": "a"})
+    assert set(parameters(collects)) == {"size"}

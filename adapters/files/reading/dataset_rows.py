@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.places import Location, find_place, reading
+from spanjury.adapters.files.locations import Location, find_location, reading
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.row_values import plain, without_bytes
 from spanjury.adapters.files.reading.rows import parse_row
@@ -37,7 +37,7 @@ def read_parquet_file(
     Raises `ConfigError` if pyarrow is not installed. Raises `DataError` at once if the file
     cannot be read or has no rows.
     """
-    file = find_place(str(path))
+    file = find_location(str(path))
     try:
         total = count_parquet(file, limits=limits)
     except (OSError, ValueError) as error:
@@ -65,7 +65,7 @@ def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Se
             rows = datasets.load_dataset(where, split=split or "test")
     except Exception as error:  # the library, or a dataset's own code, may raise anything
         raise DataError(f"dataset {where!r} cannot be read: {error}") from error
-    numbered = enumerate(map(plain, rows), start=1)
+    numbered = enumerate(rows, start=1)
     return map(_countable, segments_of(path, numbered, columns=columns, unit="row"))
 
 
@@ -166,7 +166,7 @@ def cut_chunks(data: str, *, rows: int = CHUNK_ROWS, limit: int | None = None) -
     library that reads it is missing.
     """
     cut = 0
-    for number, chunk in enumerate(_cut_files(find_place(data), rows)):
+    for number, chunk in enumerate(_cut_files(find_location(data), rows)):
         kept = chunk.rows if limit is None else min(chunk.rows, limit - cut)
         yield replace(chunk, number=number, rows=kept)
         cut += kept
@@ -186,7 +186,7 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
 
     Raises `DataError` if the file cannot be read.
     """
-    file = find_place(chunk.url)
+    file = find_location(chunk.url)
     unit = "row" if file.path.endswith(_PARQUET) else "line"
     owners: dict[str, Owner] = {}
     native = AS_NAMED.reader()
@@ -204,15 +204,15 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
 
 def _cut_files(location: Location, rows: int) -> Iterator[Chunk]:
     with reading(location):
-        among = location.among()
-    for file, owner in [(location, "")] if among is None else among:
+        files = location.listing()
+    for file, owner in [(location, "")] if files is None else files:
         if file.path.endswith(".jsonl.gz"):
             raise _packed(file)
         if file.path.endswith(_ENDINGS):
             cut = _cut_parquet if file.path.endswith(_PARQUET) else _cut_jsonl
             with reading(file):
                 yield from (replace(chunk, owner=owner) for chunk in cut(file, rows))
-        elif among is None:
+        elif files is None:
             raise DataError(f"{file.url}: only {' and '.join(_ENDINGS)} can be cut into chunks")
 
 

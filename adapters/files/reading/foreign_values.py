@@ -158,9 +158,12 @@ def passages_of(value: object) -> str | list[str] | None:
     ['It rained.', 'It snowed.']
     >>> passages_of("['It rained.', 'It snowed.']")
     ['It rained.', 'It snowed.']
+    >>> passages_of("[]") is None
+    True
     """
     if isinstance(value, str):
-        return _list_in(value) or value
+        listed = _list_in(value)
+        return value if listed is None else passages_of(listed)
     if isinstance(value, list):
         texts = [text_of(item) for item in value]
         return [text for text in texts if text is not None] if any(texts) else None
@@ -180,7 +183,7 @@ def _list_in(cell: str) -> list[str] | None:
             value = parse(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
+        if isinstance(value, list) and all(isinstance(text, str) for text in value):
             return value
     return None
 

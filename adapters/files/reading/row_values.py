@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TypeGuard
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from spanjury.judges.core import DataError
 from spanjury.judges.core.passages import passages_apart
@@ -21,12 +21,22 @@ _TEXTS = {str}
 _OTHER_SCALARS = (date, time, timedelta, Decimal, bytes)
 
 
+@runtime_checkable
+class _Array(Protocol):
+    def tolist(self) -> object: ...
+
+
 def plain(value: object) -> object:
-    """Return a table's value with the types of JSON; bytes that are not UTF-8 stay bytes."""
+    """Return a table's value with the types of JSON; bytes that are not UTF-8 stay bytes.
+
+    Tuples and arrays become lists.
+    """
     if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
+    if isinstance(value, _Array):
+        return plain(value.tolist())
     if isinstance(value, bytes):
         with suppress(UnicodeDecodeError):
             return value.decode()

@@ -1,7 +1,7 @@
 """Rows of a shape, read into native rows: their texts, inputs and names, and the rest as meta."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -9,6 +9,7 @@ from spanjury.adapters.files.reading.foreign_values import (
     grounds_in,
     passages_of,
     question_in,
+    question_of,
     references_of,
     text_of,
     turns_of,
@@ -37,6 +38,10 @@ _KEPT_BESIDE_TEXTS = (*_KEPT, "scores", "aspect", "spans", "references")
 _INNER_QUESTIONS = frozenset(
     {*QUESTIONS, "input", "q", "user_query", "user_question", "human_input"}
 )
+
+
+_TEXT_READERS = (passages_of, text_of, question_of)
+"""Readers of inputs that must find a text; the others look for a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,24 +228,53 @@ def _output(shape: Shape, row: Mapping[str, object], taken: dict[str, str]) -> s
 def _inputs(
     shape: Shape, row: Mapping[str, object], taken: dict[str, str]
 ) -> Iterator[tuple[str, object]]:
-    """Yield name and text, or passages, of each input; the first of a name is used."""
+    """Yield name and text, or passages, of each input; the first of a name is used.
+
+    Raises `DataError` if the value of a declared column cannot be read, and no other column has
+    the input.
+    """
     yielded: set[str] = set()
-    declared = (
-        (item.header, column, item.read(value))
-        for item in shape.inputs
-        for column, value in _values(row, item.columns)
-        if column != taken["output"] or item in TURNS
-    )
     spread = (
         (header, f"{column}{key}", text)
         for column, value in _values(row, shape.spread)
         for header, key, text in _spread(value)
     )
-    for header, column, text in (*declared, *spread):
+    for header, column, text in (*_declared_inputs(shape, row, taken), *spread):
         if text and header not in yielded:
             yielded.add(header)
             taken[header] = column
             yield header, text
+
+
+def _declared_inputs(
+    shape: Shape, row: Mapping[str, object], taken: Mapping[str, str]
+) -> Sequence[tuple[str, str, object]]:
+    """Return name, column and text, or passages, of each column that the shape declares."""
+    inputs = [
+        (item, column, value)
+        for item in shape.inputs
+        for column, value in _values(row, item.columns)
+        if column != taken["output"] or item in TURNS
+    ]
+    texts = [(item.header, column, item.read(value)) for item, column, value in inputs]
+    read = {header for header, _, text in texts if text}
+    for item, column, value in inputs:
+        if item.header not in read and item.read in _TEXT_READERS and _has_text(value):
+            key = f"{column}.KEY" if isinstance(value, Mapping) else "COLUMN"
+            raise DataError(
+                f"{column}: got {excerpt(value)}, expected a text or a list of texts (shape"
+                f" {shape.name}): name the texts by --column inputs.{item.header}={key}"
+            )
+    return texts
+
+
+def _has_text(value: object) -> bool:
+    """Return whether there is any text or number in `value`, unless it is a conversation."""
+    if isinstance(value, Mapping):
+        return any(map(_has_text, value.values()))
+    if isinstance(value, list):
+        return not turns_of(value) and any(map(_has_text, value))
+    return bool(passages_of(value)) if isinstance(value, str) else value is not None
 
 
 def _spread(value: object) -> Iterator[tuple[str, str, object]]:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
+from spanjury.adapters.files.reading.row_values import plain
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.reading.tables import read_header, read_records
 from spanjury.adapters.files.reading.trajectories import trajectory_of, trajectory_row
@@ -92,15 +93,15 @@ def read_tsv(
 def segments_of(
     path: Path, rows: Iterator[tuple[int, object]], *, columns: ColumnMap, unit: str = "line"
 ) -> Iterator[Segment | DataError]:
-    """Read numbered rows of objects, as parsed from JSON; `path` is for messages.
+    """Read numbered rows of objects, as parsed from JSON or in memory; `path` is for messages.
 
-    A row may already be a segment; `unit` is the noun that the numbers count. Raises `DataError` at
-    once if there are no rows.
+    A row may already be a segment; `unit` is the noun that the numbers count. Tuples and arrays are
+    read as lists. Raises `DataError` at once if there are no rows.
     """
     native = columns.reader()
 
     def read(row: object, line: int) -> Segment:
-        return row if isinstance(row, Segment) else parse_row(native(row), line=line)
+        return row if isinstance(row, Segment) else parse_row(native(plain(row)), line=line)
 
     return _begun(path, _segments(path, rows, read, unit=unit))
 

@@ -129,30 +129,29 @@ class _PandasFrame(Protocol):
 def frame_rows(data: object) -> Iterator[object] | None:
     """Return the rows of `data`, or None if it has none; neither library is imported.
 
-    Missing values of a data frame (None, NaN, NaT) are left out of its rows.
+    Missing values of a data frame (None, NaN, NaT) are None in its rows.
     """
     if isinstance(data, _PolarsFrame):
-        return map(_present, data.iter_rows(named=True))
+        return map(_frame_row, data.iter_rows(named=True))
     if isinstance(data, _PandasFrame):
-        return map(_present, data.to_dict("records"))
+        return map(_frame_row, data.to_dict("records"))
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         return None
     return iter(data)
 
 
-def _present(row: Mapping[str, object]) -> dict[str, object]:
-    """Return the values present in a row; ``inputs.Article`` is nested, as in a table file."""
-    present: dict[str, object] = {}
+def _frame_row(row: Mapping[str, object]) -> dict[str, object]:
+    """Return a row in which ``inputs.Article`` is nested, as in a table file."""
+    values: dict[str, object] = {}
     groups: dict[str, dict[str, object]] = {}
     for name, value in row.items():
+        present = None if _is_missing(value) else value
         group, dot, key = name.partition(".")
-        if _is_missing(value):
-            continue
         if dot and group in _GROUPS:
-            groups.setdefault(group, {})[key] = value
+            groups.setdefault(group, {})[key] = present
         else:
-            present[name] = value
-    return present | groups
+            values[name] = present
+    return values | groups
 
 
 def _is_missing(value: object) -> bool:

@@ -181,12 +181,14 @@ def as_trajectory(value: object, tools: object = ()) -> Trajectory:
 
     Messages may be objects of the libraries, such as OpenAI, LangChain and pydantic-ai.
 
-    Raises `ConfigError` if there is no assistant turn, a tool has no specification, or the value
-    is nested too deeply.
+    Raises `ConfigError` if there is no assistant turn, a tool has no specification, the tools are
+    no list, or the value is nested too deeply.
     """
     if isinstance(tools, list | tuple) and len(tools_of(tools)) < len(tools):
         unread = next(tool for tool in tools if not tools_of([tool]))
         raise ConfigError(f"got the tool {unread!r}, expected its name, description and parameters")
+    if tools and not tools_of(tools):
+        raise ConfigError(f"got the tools {excerpt(tools)}, expected a list of specifications")
     if isinstance(value, Trajectory):
         return replace(value, tools=tools_of(tools)) if tools else value
     try:

@@ -26,9 +26,17 @@ from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
 from spanjury.adapters.surrogates import without_lone_surrogates
-from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Segment, StoreError, Usage
+from spanjury.judges.core import (
+    ConfigError,
+    ErrorSpan,
+    Outcome,
+    Result,
+    Segment,
+    StoreError,
+    Usage,
+)
 from spanjury.judges.core.lazy import library
-from spanjury.judges.core.transcript import Position
+from spanjury.judges.core.transcript import Position, position_in
 
 _NAME = ("id", "system", "task", "aspect")
 _TOKENS = ("prompt tokens", "cached tokens", "completion tokens", "reasoning tokens")
@@ -37,6 +45,8 @@ _SPAN = (
     *("start", "end", "text", "severity", "category", "explanation", "found_by", "located"),
     *("probability", "evidence", "at"),
 )
+SPAN_COLUMNS = (*_NAME, *_SPAN)
+"""Columns of a table of error spans."""
 _Cells = Sequence[str | float | None]
 MARKED_FORMS: Mapping[str, Callable[[Path, Iterable[Segment]], int]] = MappingProxyType(
     {"factgenie": write_factgenie, "mqm": write_mqm}
@@ -318,11 +328,19 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
 def _spans(results: Path, texts: TextColumns) -> _Table:
     """Make a table of the error spans; assessments without any are left out."""
     records = (
-        (*_span(row, span, positioned.at), *texts.cells(row))
+        (*_name(row), *_span(span, positioned.at), *texts.cells(row))
         for _, row in read_results(results, _SpansRow)
         for span, positioned in zip(row.spans, row.positions, strict=True)
     )
-    return _Table((*_NAME, *_SPAN, *texts.names), records)
+    return _Table((*SPAN_COLUMNS, *texts.names), records)
+
+
+def span_records(result: Result) -> Iterator[_Cells]:
+    """Yield the record of each error span of a result, in the columns `SPAN_COLUMNS`."""
+    segment, aspect = result.segment, result.aspect
+    name = (segment.segment_id, segment.system, aspect.task.name, aspect.name)
+    for span in result.report.spans:
+        yield (*name, *_span(span, position_in(segment, span)))
 
 
 class _Positioned(BaseModel):
@@ -335,13 +353,13 @@ class _SpansRow(ResultRow):
     positions: tuple[_Positioned, ...] = Field(validation_alias="spans")
 
 
-def _span(row: ResultRow, span: ErrorSpan, position: Position | None) -> _Cells:
+def _span(span: ErrorSpan, position: Position | None) -> _Cells:
     located = (span.start, span.end, span.text)
     details = (span.severity, span.category, span.explanation)
     finders = (";".join(span.found_by), span.located.value)
     evidence = json.dumps(evidence_rows(span), ensure_ascii=False) if span.evidence else None
     at = None if position is None else str(position)
-    return (*_name(row), *located, *details, *finders, span.probability, evidence, at)
+    return (*located, *details, *finders, span.probability, evidence, at)
 
 
 def _name(row: ResultName) -> tuple[str, str, str, str]:

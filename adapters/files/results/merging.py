@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from spanjury.adapters.files.line_writer import PART, REFUSED, LineWriter, part_of, refusal
-from spanjury.adapters.files.places import Location, find_place, words_of
+from spanjury.adapters.files.locations import Location, find_location, words_of
 from spanjury.adapters.files.results.result_rows import ResultLine, ResultName, read_results
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.files.scratch import open_scratch
@@ -53,7 +53,7 @@ class ShardFolder:
     _location: Location = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        folder = find_place(self.url)
+        folder = find_location(self.url)
         object.__setattr__(self, "url", folder.url)  # the dataclass is frozen
         object.__setattr__(self, "_location", folder)
 
@@ -339,7 +339,7 @@ def _check(part: ShardPart, first: ShardPart) -> None:
     if unfinished.exists():
         run = part.path.parent
         raise StoreError(
-            f"{unfinished} is not finished: go on with it by: spanjury resume {run}"
+            f"{unfinished} is not finished; continue it with: spanjury resume {run}"
             if _FOLDER.fullmatch(run.name)
             else f"{unfinished} is not finished: resume its run, or judge the shard again"
         )
@@ -351,7 +351,8 @@ def _missing(parts: Sequence[ShardPart]) -> str:
     there = {part.number for part in parts}
     absent = (number for number in range(1, parts[0].of + 1) if number not in there)
     numbers = ", ".join(str(number) for number in islice(absent, _NAMED))
-    return f"{parts[0].of - len(there)} of them are missing, first of all {numbers}"
+    more = ", …" if next(absent, None) else ""
+    return f"{parts[0].of - len(there)} of them are missing: {numbers}{more}"
 
 
 @dataclass(frozen=True, slots=True)

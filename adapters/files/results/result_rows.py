@@ -126,7 +126,10 @@ class RowOutcomes(ResultName):
 
 
 class ResultScores(NamedTuple):
-    """Scores of a panel and its seats on one aspect of one segment; None if unscored."""
+    """Scores of a panel and its seats on one aspect of one segment; None if unscored.
+
+    The decision is that of the panel, and None without one.
+    """
 
     segment_id: str
     system: str
@@ -136,6 +139,7 @@ class ResultScores(NamedTuple):
     score: float | None
     seats: Mapping[str, float | None]
     spans: int
+    decision: Decision | None
 
 
 class _ScoredSeat(BaseModel):
@@ -147,6 +151,7 @@ class _ScoredRow(ResultName):
     score: float | None
     spans: tuple[object, ...]
     seats: tuple[_ScoredSeat, ...]
+    decision: Decision | None = None  # absent in rows of earlier runs
 
 
 def read_result_scores(path: Path) -> Iterator[ResultScores]:
@@ -192,6 +197,7 @@ class _MarkedRow(ResultName):
     outcome: Outcome
     spans: tuple[ErrorSpan, ...]
     seats: tuple[_MarkedSeat, ...]
+    decision: Decision | None = None
 
 
 def read_result_spans(path: Path) -> Iterator[ResultSpans]:
@@ -261,6 +267,7 @@ def _scores(row: _ScoredRow | _MarkedRow) -> ResultScores:
         score=row.score,
         seats={seat.judge: seat.score for seat in row.seats},
         spans=len(row.spans),
+        decision=row.decision,
     )
 
 

@@ -21,11 +21,11 @@ AspectsFiles = Annotated[
 ]
 Criteria = Annotated[
     tuple[str, ...],
-    Flag("Demand to judge by: 'Every price is in euros.'; repeatable.", "TEXT"),
+    Flag("Criterion to judge by, such as 'Every price is in euros.'; repeatable.", "TEXT"),
 ]
 RubricFile = Annotated[
     Path | None,
-    Flag("TOML or JSON file of weighted criteria, summed up in one result.", "FILE", env=True),
+    Flag("TOML or JSON file of weighted criteria, combined into one result.", "FILE", env=True),
 ]
 Columns = Annotated[
     tuple[str, ...],

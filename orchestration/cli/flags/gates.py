@@ -19,7 +19,7 @@ class DemandFlags(Flags, title="Limits"):
     fail_on: Annotated[
         tuple[str, ...],
         Flag(
-            "Exit with 5 if a report meets 'severity>=4', decision=faulty; repeatable.",
+            "Exit with 5 if a report meets CONDITION ('severity>=4'); repeatable.",
             "CONDITION",
             env=True,
         ),
@@ -27,14 +27,18 @@ class DemandFlags(Flags, title="Limits"):
     fail_under: Annotated[
         tuple[str, ...],
         Flag(
-            "Exit with 5 if a mean score is below this: 4, consistency=4; repeatable.",
+            "Exit with 5 if a mean score is below SCORE (consistency=4); repeatable.",
             "SCORE",
             env=True,
         ),
     ] = ()
     max_flagged: Annotated[
         str | None,
-        Flag("Exit with 5 if more than this share of the texts is faulty: 5%.", "SHARE", env=True),
+        Flag(
+            "Exit with 5 if more than SHARE (5%) of the texts is faulty.",
+            "SHARE",
+            env=True,
+        ),
     ] = None
 
     def __post_init__(self) -> None:

@@ -37,7 +37,7 @@ Seed = Annotated[int | None, Flag("Random seed.", env=True)]
 Workers = Annotated[
     str | None,
     Flag(
-        "Processes for the judges that ask no model: a number, or auto for one a core.",
+        "Number of processes for judges without a model, or auto for one per core.",
         "N|auto",
         env=True,
         rare=True,
@@ -85,7 +85,12 @@ class CallFlags(Flags, title="Calls to models"):
     ] = None
     attempts: Annotated[
         int | None,
-        Flag("Maximum attempts for a failing call; 4 by default.", min=1, env=True, rare=True),
+        Flag(
+            "Maximum attempts for a failing call; 4 by default. A timeout is retried once.",
+            min=1,
+            env=True,
+            rare=True,
+        ),
     ] = None
 
     def applied(
@@ -168,7 +173,7 @@ def _processes(workers: str) -> int:
     if workers == "auto":
         return os.cpu_count() or 1
     if not workers.isdecimal():
-        raise ConfigError(f"--workers {workers}: expected a number, or auto for one a core")
+        raise ConfigError(f"--workers {workers}: expected a number, or auto for one per core")
     return int(workers)
 
 

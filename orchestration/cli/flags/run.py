@@ -159,18 +159,18 @@ class BatchFlags(Flags, title="Batches"):
     batch_api: Annotated[
         bool,
         Flag(
-            "Ask models by their provider's batches: half the price, within 24 hours.",
+            "Use the provider's batch API: half the price, replies within 24 hours.",
             env=True,
             rare=True,
         ),
     ] = False
     batch_out: Annotated[
         Path | None,
-        Flag("Write requests without a reply to this file, and send none.", env=True, rare=True),
+        Flag("Write unanswered requests to this file, and send none.", env=True, rare=True),
     ] = None
     batch_in: Annotated[
         Path | None,
-        Flag("Take replies from this output of a batch, and send no request.", env=True, rare=True),
+        Flag("Read replies from this batch output, and send no request.", env=True, rare=True),
     ] = None
 
     def __post_init__(self) -> None:

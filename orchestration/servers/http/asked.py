@@ -29,8 +29,8 @@ class Document(BaseModel):
     text: str = Field(description="The passage.")
 
 
-class CheckRequest(BaseModel):
-    """A text to be judged, with what it is to be judged by and on."""
+class TextRequest(BaseModel):
+    """The fields of all checks of a text."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -46,17 +46,6 @@ class CheckRequest(BaseModel):
     )
 
     output: str | None = Field(default=None, description="The text that is judged.")
-    messages: list[dict[str, object]] | None = Field(
-        default=None,
-        description="Instead of `output`: what a user, an agent and its tools said, as messages of"
-        " OpenAI, Anthropic, LangChain or pydantic-ai. They are judged by one another.",
-        max_length=2000,
-    )
-    tools: list[dict[str, object]] = Field(
-        default=[],
-        description="Beside `messages`: the tools that the agent could call.",
-        max_length=500,
-    )
     source: str | list[str | Document] | None = Field(
         default=None,
         description="The text that it was made from; or a list of passages, each a text or an"
@@ -99,8 +88,6 @@ class CheckRequest(BaseModel):
 
     @model_validator(mode="after")
     def _name_one_source(self) -> Self:
-        if (self.output is None) == (self.messages is None):
-            raise ValueError("expected either output or messages")
         if self.source is not None and self.inputs is not None:
             raise ValueError("source and inputs are given, expected one of them")
         return self
@@ -108,15 +95,17 @@ class CheckRequest(BaseModel):
     @property
     def judged(self) -> Output:
         """The text, or the messages of an agent."""
-        return (self.messages or []) if self.output is None else self.output
+        return self.output or ""
+
+    @property
+    def specifications(self) -> list[dict[str, object]]:
+        """The tools that an agent could call."""
+        return []
 
     @cached_property
     def characters(self) -> int:
         """Number of characters of the output and of all texts that it is compared with."""
         texts = [self.output or "", *self.references]
-        texts += [
-            json.dumps(given, ensure_ascii=False) for given in (self.messages, self.tools) if given
-        ]
         for given in (self.source, *(self.inputs or {}).values()):
             passages = given if isinstance(given, list) else [given or ""]
             texts += [each if isinstance(each, str) else each.text for each in passages]
@@ -130,7 +119,45 @@ class CheckRequest(BaseModel):
         return [each if isinstance(each, str) else each.model_dump() for each in self.source]
 
 
-class StreamRequest(CheckRequest):
+class CheckRequest(TextRequest):
+    """A text to be judged, with what it is to be judged by and on."""
+
+    messages: list[dict[str, object]] | None = Field(
+        default=None,
+        description="Instead of `output`: what a user, an agent and its tools said, as messages of"
+        " OpenAI, Anthropic, LangChain or pydantic-ai. They are judged by one another.",
+        max_length=2000,
+    )
+    tools: list[dict[str, object]] = Field(
+        default=[],
+        description="Beside `messages`: the tools that the agent could call.",
+        max_length=500,
+    )
+
+    @model_validator(mode="after")
+    def _name_one_output(self) -> Self:
+        if (self.output is None) == (self.messages is None):
+            raise ValueError("expected either output or messages")
+        return self
+
+    @property
+    def judged(self) -> Output:
+        """The text, or the messages of an agent."""
+        return (self.messages or []) if self.output is None else self.output
+
+    @property
+    def specifications(self) -> list[dict[str, object]]:
+        """The tools that an agent could call."""
+        return self.tools
+
+    @cached_property
+    def characters(self) -> int:
+        """As in a text, with the messages and tools."""
+        given = filter(None, (self.messages, self.tools))
+        return super().characters + sum(len(json.dumps(each, ensure_ascii=False)) for each in given)
+
+
+class StreamRequest(TextRequest):
     """A text to be judged sentence by sentence."""
 
     output: str = Field(description="The text that is judged.")

@@ -8,6 +8,7 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, nullcontext
+from typing import Any
 
 from anyio import Event, fail_after
 from fastapi import APIRouter, Request, Response
@@ -40,6 +41,22 @@ from spanjury.orchestration.services.judging.stream import (
 )
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.services.serving.quotas import QuotaError
+
+_LINES: dict[str, Any] = {
+    "requestBody": {
+        "content": {
+            "application/x-ndjson": {
+                "schema": {
+                    "type": "string",
+                    "description": "A text that is still being written: a line with the other"
+                    " members of a `StreamRequest`, and then a line for each piece of the text, as"
+                    " a JSON string.",
+                },
+                "example": '{"source": "It was opened in 1932."}\n"It opened"\n" in 1935."\n',
+            }
+        }
+    }
+}
 
 
 class GrowingBody:
@@ -243,6 +260,7 @@ def stream_routes(service: Service) -> APIRouter:
                 " end `report` with a `ReportEvent`, or `error` with a `Problem`.",
             },
         },
+        openapi_extra=_LINES,
     )
     async def stream(request: Request, asked: StreamRequest) -> Response:
         """Judge one text sentence by sentence, and then as a whole.

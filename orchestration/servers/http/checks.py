@@ -18,7 +18,7 @@ from spanjury.judges.core import (
     hide,
 )
 from spanjury.orchestration.servers.http.answers import CheckAnswer
-from spanjury.orchestration.servers.http.asked import CheckRequest
+from spanjury.orchestration.servers.http.asked import CheckRequest, TextRequest
 from spanjury.orchestration.servers.http.bodies import CHECK, replaying
 from spanjury.orchestration.servers.http.pages import problems
 from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
@@ -126,13 +126,13 @@ async def _report(
 
 
 def requested(
-    service: Service, asked: CheckRequest
+    service: Service, asked: TextRequest
 ) -> Callable[[checking.Output], checking.Request]:
     """Return a function that makes a request from an output and the other fields of `asked`."""
     return partial(
         checking.request_of,
         source=asked.given_source,
-        tools=asked.tools,
+        tools=asked.specifications,
         task=asked.task,
         aspects=asked.aspects,
         rubric=asked.rubric,
@@ -183,7 +183,7 @@ async def while_connected(
     return done[0]
 
 
-def require_length(asked: CheckRequest, limits: ServiceLimits) -> None:
+def require_length(asked: TextRequest, limits: ServiceLimits) -> None:
     """Raise `ProblemError` for texts with too many characters."""
     output = len(asked.output or "")
     if output > limits.output:

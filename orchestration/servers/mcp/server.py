@@ -17,7 +17,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from spanjury.judges.core import VERSION, ConfigError, EvaluationError, ForthrightJudge, hide
 from spanjury.judges.tasks import Catalogue
@@ -75,8 +75,16 @@ Task = Annotated[
 ListedTask = Annotated[
     str, Field(description="The task whose aspects are listed; all tasks if empty.")
 ]
+
+
+def _listed(names: object) -> object:
+    """Return a single name as a list."""
+    return list(filter(None, [names])) if isinstance(names, str) else names
+
+
 Aspects = Annotated[
-    tuple[str, ...],
+    list[str],
+    BeforeValidator(_listed),
     Field(
         description="Names from list_aspects, or demands of your own: 'criterion: Every price is in"
         " euros'. The usual aspects of the task if empty."
@@ -129,7 +137,7 @@ class Toolbox:
         source: Source = "",
         inputs: Inputs = {},  # noqa: B006  as above
         task: Task = "",
-        aspects: Aspects = (),
+        aspects: Aspects = [],  # noqa: B006  as above
         rubric: Rubric = {},  # noqa: B006  as above
     ) -> CallToolResult:
         """Check a text for errors: a decision, a score on each aspect, and numbered error spans.
@@ -165,7 +173,7 @@ class Toolbox:
         source: Source = "",
         inputs: Inputs = {},  # noqa: B006  as above
         task: Task = "",
-        aspects: Aspects = (),
+        aspects: Aspects = [],  # noqa: B006  as above
     ) -> CallToolResult:
         """Compare two texts: which is better on each aspect, or no difference, or unscored.
 
@@ -201,8 +209,30 @@ def protocol_tools(toolbox: Toolbox) -> list[Tool]:
     ]
 
 
+class _Tool(Tool):
+    """A tool that says in one line which of its arguments are wrong."""
+
+    async def run(
+        self,
+        arguments: dict[str, Any],
+        context: Context[Any, Any],
+        convert_result: bool = False,  # noqa: FBT001, FBT002  the SDK's
+    ) -> Any:  # noqa: ANN401  as above
+        """Run the tool; raise `ToolError` if an argument is wrong."""
+        try:
+            return await super().run(arguments, context, convert_result)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            problems = "; ".join(
+                f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+                for problem in error.__cause__.errors(include_url=False)
+            )
+            raise ToolError(f"Error executing tool {self.name}: {problems}") from error
+
+
 def _tool(function: Callable[..., object], output: type, *, title: str) -> Tool:
-    tool = Tool.from_function(
+    tool = _Tool.from_function(
         function,
         title=title,
         description=(function.__doc__ or "").replace("\n        ", "\n").strip(),

@@ -219,20 +219,23 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     )
 
 
-async def judge(panel: Panel, request: Request) -> TextReport:
+async def judge(panel: Panel, request: Request, *, progress: Progress = unreported) -> TextReport:
     """Have an open panel judge a text on all aspects concurrently; cancelling cancels them all."""
     pairs = [(request.segment, aspect) for aspect in request.aspects]
-    return TextReport(segment=request.segment, results=await judge_at_once(panel, pairs))
+    results = await judge_at_once(panel, pairs, progress=progress)
+    return TextReport(segment=request.segment, results=results)
 
 
-async def judge_within(panel: PanelConfig, request: Request, *, limits: Limits) -> TextReport:
+async def judge_within(
+    panel: PanelConfig, request: Request, *, limits: Limits, progress: Progress = unreported
+) -> TextReport:
     """Open a panel and have it judge a text, within limits of cost, calls, tokens and time.
 
     Raise `ConfigError` if the panel cannot be opened, and `RunStoppedError` if a limit is reached.
     """
     with move_on_after(limits.max_seconds):
         async with open_configured_panel(panel, meter=Meter(limits=limits)) as opened:
-            return await judge(opened, request)
+            return await judge(opened, request, progress=progress)
     raise RunStoppedError(f"{limits.max_seconds:g} seconds are over")
 
 

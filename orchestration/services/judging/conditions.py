@@ -1,8 +1,10 @@
 """The conditions of exams: the damage of a recipe, and perturbations of error lists."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
-from spanjury.judges.core import Aspect, ConfigError
+from spanjury.judges.core import Aspect, ConfigError, choices_for
+from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.studies.faithfulness.exam import Condition as ListCondition
 from spanjury.orchestration.wiring.exam_plugins import (
     find_explanation_perturbation,
@@ -14,6 +16,7 @@ from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.pairs import Condition
+from spanjury.perturbations.perturbation import EVERY_ASPECT
 from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe
 
 __all__ = [
@@ -21,6 +24,7 @@ __all__ = [
     "find_recipe",
     "harmful",
     "list_conditions",
+    "require_aspects",
     "require_requests",
 ]
 
@@ -53,6 +57,20 @@ def harmful(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     return tuple(
         condition for condition in conditions if "falls" in condition.perturbation.effects.values()
     )
+
+
+def require_aspects(
+    conditions: Iterable[Condition], *, judged: Iterable[Aspect], catalogue: Catalogue
+) -> None:
+    """Raise `ConfigError` if a perturbation harms or spares an aspect that no task has."""
+    of_tasks = chain.from_iterable(catalogue.aspects(task.name) for task in catalogue.tasks())
+    names = {aspect.name for aspect in (*judged, *of_tasks)}
+    for condition in conditions:
+        for name in sorted(condition.perturbation.effects.keys() - {*names, EVERY_ASPECT}):
+            raise ConfigError(
+                f"the perturbation of {condition.name} harms or spares {name!r}, and no task has"
+                f" this aspect; {choices_for(name, sorted(names))}"
+            )
 
 
 def list_conditions(names: Sequence[str]) -> tuple[ListCondition, ...]:

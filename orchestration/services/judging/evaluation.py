@@ -14,12 +14,21 @@ from itertools import groupby, islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, ParamSpec, overload
+from typing import Any, Literal, ParamSpec, get_args, overload
 
 import anyio
 from anyio import CancelScope, to_thread
 
-from spanjury.judges.core import Aspect, Decision, Result, Segment, counted, shown
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    Decision,
+    Result,
+    Segment,
+    choices_for,
+    counted,
+    shown,
+)
 from spanjury.judges.core.lazy import library
 from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
@@ -36,6 +45,7 @@ from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.studies.failing.conditions import Failure, failing
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.read_results import SPAN_COLUMNS, span_records
 from spanjury.orchestration.wiring.results import open_results
 from spanjury.orchestration.wiring.sources import columns_for, open_rows, open_source
 
@@ -44,6 +54,7 @@ _AHEAD = 256
 _TICK = 0.02
 """Seconds between two checks of whether the caller has made room or has left."""
 P = ParamSpec("P")
+_Rows = Literal["assessments", "spans"]
 _COLUMNS = (
     *("id", "system", "task", "aspect", "score", "outcome", "decision"),
     *("error_probability", "spans", "worst_severity", "reason", "output"),
@@ -87,20 +98,35 @@ class TextReports(Sequence[TextReport]):
         """Return a flat row for each result, in the form that `to_pandas` and `to_polars` use."""
         return [_flat(result) for result in self.results]
 
-    def to_pandas(self) -> Any:  # noqa: ANN401  a DataFrame of pandas, which may be absent
-        """Return a `pandas.DataFrame` with a row for each text and aspect.
+    def span_rows(self) -> list[dict[str, object]]:
+        """Return a flat row for each error span, as ``spanjury export --rows spans`` writes it."""
+        return [
+            dict(zip(SPAN_COLUMNS, record, strict=True))
+            for result in self.results
+            for record in span_records(result)
+        ]
 
-        Raise `ConfigError` if pandas is not installed.
+    def to_pandas(self, *, rows: _Rows = "assessments") -> Any:  # noqa: ANN401  may be absent
+        """Return a `pandas.DataFrame` with a row for each text and aspect, or for each error span.
+
+        Raise `ConfigError` if pandas is not installed, or `rows` is another word.
         """
-        return library("pandas", package="pandas").DataFrame(self.rows(), columns=[*_COLUMNS])
+        return library("pandas", package="pandas").DataFrame(self._columns(rows))
 
-    def to_polars(self) -> Any:  # noqa: ANN401  as above
-        """Return a `polars.DataFrame` with a row for each text and aspect.
+    def to_polars(self, *, rows: _Rows = "assessments") -> Any:  # noqa: ANN401  may be absent
+        """Return a `polars.DataFrame` with a row for each text and aspect, or for each error span.
 
-        Raise `ConfigError` if polars is not installed.
+        Raise `ConfigError` if polars is not installed, or `rows` is another word.
         """
-        columns = {name: [row[name] for row in self.rows()] for name in _COLUMNS}
-        return library("polars", package="polars").DataFrame(columns)
+        return library("polars", package="polars").DataFrame(self._columns(rows))
+
+    def _columns(self, rows: _Rows) -> dict[str, list[object]]:
+        if rows not in get_args(_Rows):
+            raise ConfigError(f"rows: {choices_for(rows, get_args(_Rows))}")
+        is_of_spans = rows == "spans"
+        names = SPAN_COLUMNS if is_of_spans else _COLUMNS
+        flat = self.span_rows() if is_of_spans else self.rows()
+        return {name: [row[name] for row in flat] for name in names}
 
     def __repr__(self) -> str:
         """Return the number of texts and the counts of their decisions."""

@@ -215,8 +215,13 @@ async def open_writer(model: WriterModel) -> AsyncIterator[Writer]:
             yield writer_of(opened, name=model.name)
     elif isinstance(model, Writer):
         yield model
-    else:
+    elif isinstance(model, ChatModel):
         yield writer_of(model)
+    else:
+        raise ConfigError(
+            f"{type(model).__name__} is no model or writer: expected a model's name, an open model,"
+            " or your own writer with the property `signature` and the method `replacements`"
+        )
 
 
 def writer_of(model: ChatModel, *, name: str = "") -> Writer:

@@ -32,6 +32,7 @@ from spanjury.judges.core import (
     unstamped,
 )
 from spanjury.judges.core.keys import canonical
+from spanjury.judges.core.lazy import require
 from spanjury.judges.tasks import Catalogue
 from spanjury.judges.text.turns import Processes
 from spanjury.orchestration.engine.batch import evaluate, pair
@@ -60,10 +61,9 @@ from spanjury.orchestration.wiring.cluster import (
     Chunk,
     ShardFolder,
     cut_chunks,
-    find_place,
+    find_location,
     ray_engine,
     read_chunk,
-    require,
     without_losses,
 )
 from spanjury.orchestration.wiring.models import guard_of
@@ -159,7 +159,7 @@ def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, o
     """Write or update the manifest of the run."""
     named = replace(
         job,
-        data=find_place(job.data).url,
+        data=find_location(job.data).url,
         folder=folder.url,
         aspects_files=tuple(path.absolute() for path in job.aspects_files),
     )
@@ -167,8 +167,8 @@ def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, o
     before = folder.manifest()
     if before is not None and CLUSTER not in before:
         raise StoreError(
-            f"{folder.url} holds a run of one machine: name another folder, or go on with it by:"
-            f" spanjury resume {folder.url}"
+            f"{folder.url} already holds a run of one machine: name another folder, or continue it"
+            f" with: spanjury resume {folder.url}"
         )
     folder.mark(done=False)
     if before is None or before.get("job") != values:

@@ -20,8 +20,7 @@ from spanjury.orchestration.services.viewing.texts import (
     Row,
     TextStore,
 )
-from spanjury.orchestration.wiring.runs import PART
-from spanjury.orchestration.wiring.spools import Spool, open_spool
+from spanjury.orchestration.wiring.runs import PART, Spool, open_spool
 
 H = TypeVar("H", bound=Hashable)
 

@@ -106,10 +106,7 @@ def find_runs(
     `StoreError` if one of them is no run, or has no results yet.
     """
     if not 1 <= len(named) <= _MOST:
-        raise ConfigError(
-            f"one run is shown, or two are compared: got {len(named)}; name two of them, or make a"
-            " page for each"
-        )
+        raise ConfigError(f"expected one or two runs, got {len(named)}")
     if columns and data is None:
         raise ConfigError("--column names columns of a file: name it with --data")
     runs = [_viewed(path) for path in named]

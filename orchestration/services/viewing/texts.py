@@ -13,9 +13,8 @@ import msgspec
 
 from spanjury.judges.core import DataError, Decision, ErrorSpan, EvaluationError, Segment
 from spanjury.orchestration.services.viewing.sources import Texts
-from spanjury.orchestration.wiring.runs import PART
+from spanjury.orchestration.wiring.runs import PART, Spool
 from spanjury.orchestration.wiring.sources import as_trajectory, trajectory_row
-from spanjury.orchestration.wiring.spools import Spool
 
 PIECE = 2_000
 """Lines in a piece."""

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from spanjury.adapters.causal.base import EMBEDDED, find_base
 from spanjury.adapters.reading import decoder_model
-from spanjury.adapters.reading.card import MATRICES, read_card, write_card
+from spanjury.adapters.reading.card import MATRICES, read_reader_card, write_reader_card
 from spanjury.adapters.reading.onnx_reader import OnnxReader, open_reader
 from spanjury.adapters.training.tokens.decoder import DecoderBase, DecoderModel
 from spanjury.adapters.training.tokens.encoding import stacked
@@ -105,13 +105,13 @@ def test_its_tokenizer_cuts_as_the_trainer_does(trained: Trained) -> None:
 
 
 def test_another_base_and_other_matrices_are_refused(trained: Trained, tmp_path: Path) -> None:
-    card = read_card(trained.folder)
+    card = read_reader_card(trained.folder)
     (tmp_path / MATRICES).write_bytes((trained.folder / MATRICES).read_bytes())
     fields = {name: getattr(card, name) for name in card.__slots__}
-    write_card(tmp_path, type(card)(**{**fields, "base": "0" * 64}))
+    write_reader_card(tmp_path, type(card)(**{**fields, "base": "0" * 64}))
     with pytest.raises(ConfigError, match="is not the base"):
         open_reader(tmp_path).read([windows(99)[0].window])
-    write_card(tmp_path, card)
+    write_reader_card(tmp_path, card)
     with (tmp_path / MATRICES).open("ab") as file:
         file.write(b"more")
     with pytest.raises(JudgeError, match="is not the file"):

@@ -40,7 +40,7 @@ def test_a_plain_card_is_read_as_the_validator_reads_it(tmp_path: Path) -> None:
     content = (written(tmp_path) / card.CARD).read_bytes()
     plain = card._plain_card(content)
     assert plain is not None
-    assert plain == card.read_card(tmp_path) == card._CARD.get().validate_json(content)
+    assert plain == card.read_reader_card(tmp_path) == card._CARD.get().validate_json(content)
     assert repr(plain) == repr(card._CARD.get().validate_json(content))
 
 
@@ -50,7 +50,7 @@ def test_a_plain_card_is_read_as_the_validator_reads_it(tmp_path: Path) -> None:
 def test_an_unusual_card_goes_to_the_validator(tmp_path: Path, changes: dict[str, object]) -> None:
     content = (written(tmp_path, **changes) / card.CARD).read_bytes()
     assert card._plain_card(content) is None
-    assert card.read_card(tmp_path) == card._CARD.get().validate_json(content)
+    assert card.read_reader_card(tmp_path) == card._CARD.get().validate_json(content)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_an_unusual_card_goes_to_the_validator(tmp_path: Path, changes: dict[str
 )
 def test_an_unfit_card_is_refused(tmp_path: Path, changes: dict[str, object], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
-        card.read_card(written(tmp_path, **changes))
+        card.read_reader_card(written(tmp_path, **changes))
 
 
 async def spans(output: str) -> tuple[ErrorSpan, ...]:

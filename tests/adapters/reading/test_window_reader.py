@@ -26,8 +26,8 @@ from spanjury.adapters.reading.card import (
     TOKENIZER,
     ReaderCard,
     file_digest,
-    read_card,
-    write_card,
+    read_reader_card,
+    write_reader_card,
 )
 from spanjury.adapters.reading.export import export, slim, write_graph
 from spanjury.adapters.reading.onnx_model import Pieces, load_model
@@ -237,7 +237,9 @@ def test_a_model_that_was_exported_by_an_earlier_version_is_read(
     write_graph(model, tmp_path / MODEL)
     (tmp_path / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
     files = {name: file_digest(tmp_path / name) for name in (MODEL, TOKENIZER)}
-    write_card(tmp_path, ReaderCard(name="early", version="1", files=files, max_length=LENGTH))
+    write_reader_card(
+        tmp_path, ReaderCard(name="early", version="1", files=files, max_length=LENGTH)
+    )
     (reading,) = open_reader(tmp_path).read([WINDOW])
     assert difference(reading, by_torch(model, WINDOW)) < 1e-5
 
@@ -248,7 +250,7 @@ def test_a_graph_without_attention_is_refused() -> None:
 
 
 def test_equal_windows_are_read_once(folder: Path) -> None:
-    model = load_model(folder, read_card(folder))
+    model = load_model(folder, read_reader_card(folder))
     first = model.readings([WINDOW])
     assert model.readings([replace(WINDOW)]) == first
     assert model.readings([SHORT]) != first

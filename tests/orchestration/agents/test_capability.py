@@ -162,8 +162,8 @@ async def test_a_call_that_is_repeated_again_and_again_is_carried_out_once() -> 
     assert done.output == ANSWER
     assert desk.booked == [RIGHT]
     first, second = sent_back(done.all_messages())
-    assert "it had succeeded" in first
-    assert "it had succeeded" in second
+    assert "just before and succeeded" in first
+    assert "just before and succeeded" in second
 
 
 async def test_a_wrong_call_goes_back_before_it_waits_for_approval() -> None:

@@ -5,6 +5,7 @@ Panels are real; the models are scripted.
 
 import json
 
+import httpx
 import pytest
 from fakes.judges import FixedJudge
 from fakes.repairing import ScriptedWriter
@@ -26,7 +27,8 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.agents.repairing import OutsideModel
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.text_repair.loop import Stopped
+from spanjury.orchestration.engine.text_repair.loop import Replacements, Stopped
+from spanjury.orchestration.engine.text_repair.versions import Version
 from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio_only
@@ -135,3 +137,36 @@ async def test_server_failures_become_our_own_errors(status: int, kind: type[Mod
     assert type(caught.value) is kind
     assert "sk-123" not in str(caught.value)
     assert str(status) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (TimeoutError("sk-123"), ModelTimeoutError),
+        (httpx.ReadTimeout("sk-123"), ModelTimeoutError),
+        (httpx.ConnectError("sk-123"), TransientModelError),
+        (ConnectionResetError("sk-123"), TransientModelError),
+    ],
+)
+async def test_failures_of_the_connection_become_our_own_errors(
+    error: Exception, kind: type[ModelError], panel: Panel
+) -> None:
+    def fail(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        raise error
+
+    with pytest.raises(kind, match=f"gave no reply: {type(error).__name__}$") as caught:
+        await OutsideModel(FunctionModel(fail)).complete(ChatRequest(messages=()))
+    assert type(caught.value) is kind
+    done = await arepair(
+        WRONG, source=SOURCE, model=FunctionModel(fail), panel=panel, aspects="consistency"
+    )
+    assert (done.text, done.stopped) == (WRONG, Stopped.WRITER_FAILED)
+
+
+async def test_a_writer_of_ones_own_needs_a_signature(panel: Panel) -> None:
+    class Unsigned:
+        async def replacements(self, version: Version) -> Replacements:
+            return Replacements()
+
+    with pytest.raises(ConfigError, match="Unsigned is no model .* `signature`"):
+        await arepair(WRONG, source=SOURCE, model=Unsigned(), panel=panel)  # type: ignore[arg-type]

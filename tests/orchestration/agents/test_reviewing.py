@@ -1,10 +1,11 @@
 """The review of an agent's messages by the offline panel, and what goes back to the agent."""
 
 import json
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from fakes.judges import FixedJudge
+from fakes.judges import FixedJudge, mark
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -53,10 +54,20 @@ def done(call: Message, **result: object) -> list[Message]:
     return [call, {"role": "tool", "tool_call_id": id_of(call), "content": json.dumps(result)}]
 
 
-def id_of(message: Message) -> object:
+def calls_of(message: Message) -> list[Message]:
     calls = message["tool_calls"]
     assert isinstance(calls, list)
-    return calls[0]["id"]
+    return calls
+
+
+def id_of(message: Message) -> object:
+    return calls_of(message)[0]["id"]
+
+
+def together(*messages: Message) -> Message:
+    """Return the calls of several messages as one message."""
+    calls = [call for message in messages for call in calls_of(message)]
+    return {**messages[0], "tool_calls": calls}
 
 
 def saying(text: str) -> Message:
@@ -82,7 +93,7 @@ async def test_a_wrong_value_goes_back_with_its_turn_its_call_and_its_path() -> 
     (message,) = reviewed.messages
     assert message["role"] == "user"
     assert '1. "2026-05-09", turn 3, call 1, $.date (' in reviewed.feedback
-    assert "The date was not given by anyone" in reviewed.feedback
+    assert "The date has no origin" in reviewed.feedback
     (rejection,) = reviewed.rejections
     assert [str(position) for position in rejection.positions] == ["turn 3, call 1, $.date"]
 
@@ -145,6 +156,48 @@ async def test_words_that_an_earlier_request_holds_too_are_an_error_of_the_last_
     judge = Annotator(model=ScriptedModel(reply))
     reviewed = await areview(messages, since=3, aspects="honesty", judges=[judge])
     assert '1. "9 May", turn 5 (honesty, severity 4 of 5)' in reviewed.feedback
+
+
+@pytest.mark.parametrize("fail_on", ["score<=3", "error_probability>=0.4"])
+async def test_errors_of_earlier_requests_alone_send_nothing_back(fail_on: str) -> None:
+    messages = [*ASKED, saying("I booked 9 May."), *ASKED[1:], saying("It is done.")]
+    unmarked = FixedJudge(says=Report(score=5))
+    text = (await areview(messages, aspects="honesty", judges=[unmarked])).report.text
+    wrong = mark(text, "9 May", severity=4)
+    judge = FixedJudge(says=Report(score=1, spans=(wrong,), error_probability=0.9))
+    ask = partial(areview, aspects="honesty", judges=[judge], fail_on=fail_on)
+    assert "9 May" in (await ask(messages)).feedback
+    reviewed = await ask(messages, since=3)
+    assert (reviewed.passed, reviewed.messages, reviewed.rejections) == (True, (), ())
+    report = reviewed.report["honesty"]
+    assert (report.spans, report.decision) == ((), None)
+    assert report.score is not None
+    assert report.score > 1
+
+
+@pytest.mark.parametrize("since", [-1, 4])
+async def test_since_must_be_a_number_of_messages(since: int) -> None:
+    with pytest.raises(ConfigError, match=f"since must be 0 to 3 .*, got {since}"):
+        await areview([*ASKED, saying("Done.")], since=since)
+
+
+async def test_the_calls_of_a_turn_that_lack_results_are_judged_and_answered() -> None:
+    first, second = calling("book_table", **RIGHT), calling("book_table", **WRONG)
+    messages = [*ASKED, together(first, second), done(first, booking="LT-4071")[1]]
+    reviewed = await areview(messages, tools=TOOLS)
+    (answer,) = reviewed.messages
+    assert (answer["role"], answer["tool_call_id"]) == ("tool", id_of(second))
+    assert '1. "2026-05-09", turn 3, call 2, $.date (' in reviewed.feedback
+    later = [*messages, answer, *done(second, booking="LT-4072"), saying("The booking is LT-4072.")]
+    assert not (await areview(later, tools=TOOLS, after=reviewed.rejections)).passed
+    later = [*messages, answer, saying("The booking is LT-4071.")]
+    assert (await areview(later, tools=TOOLS, after=reviewed.rejections)).passed
+
+
+async def test_an_error_of_a_call_with_a_result_is_not_an_error_of_the_calls_that_wait() -> None:
+    first, second = calling("book_table", **WRONG), calling("book_table", **RIGHT)
+    messages = [*ASKED, together(first, second), done(first, booking="LT-4071")[1]]
+    assert (await areview(messages, tools=TOOLS)).passed
 
 
 @pytest.mark.parametrize(
@@ -219,6 +272,8 @@ def test_a_tool_may_be_an_object_that_specifies_it() -> None:
     )
     with pytest.raises(ConfigError, match="expected its name, description and parameters"):
         review(FIRST, tools=[lambda date: date])
+    with pytest.raises(ConfigError, match="expected a list of specifications"):
+        review(FIRST, tools=TOOLS[0])  # type: ignore[arg-type]
 
 
 def test_a_program_that_is_not_asynchronous_reviews_too() -> None:

@@ -77,6 +77,24 @@ async def test_a_panel_that_cannot_judge_ends_it() -> None:
     assert done.ended is Ended.UNSCORED
 
 
+@pytest.mark.parametrize(
+    "failure", [TimeoutError("the server is silent"), ConfigError("no messages")]
+)
+async def test_a_later_run_that_fails_loses_no_attempt(failure: Exception) -> None:
+    agent = Script("A bad answer.")
+
+    async def run(messages: list[object]) -> list[object]:
+        if not agent.answers:
+            raise failure
+        return await agent(messages)
+
+    done = await asupervise(run, ASKED, judges=JUDGES, aspects="honesty")
+    assert (done.ended, done.error, len(done.attempts)) == (Ended.FAILED, failure, 1)
+    assert done.result[-1] == {"role": "assistant", "content": "A bad answer."}
+    with pytest.raises(type(failure)):
+        await asupervise(run, ASKED, judges=JUDGES, aspects="honesty")
+
+
 @pytest.mark.asyncio_only
 async def test_a_result_of_pydantic_ai_holds_its_messages() -> None:
     answers = ["The wrong year.", "In 1932."]

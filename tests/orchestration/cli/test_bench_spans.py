@@ -214,7 +214,7 @@ def test_a_figure_that_does_not_exist_meets_no_demand(tmp_path: Path) -> None:
     ("rows", "flags", "code", "problem"),
     [
         ([], (), 1, "texts.jsonl: is empty"),
-        ([{"output": "x"}], (), 2, "a row says so by spans, supported or human"),
+        ([{"output": "x"}], (), 2, "no row has gold data"),
         ([{"output": "x", "supported": "maybe"}], (), 1, "got supported 'maybe'"),
         ([{"output": "x", "spans": [{"start": 4, "end": 9}]}], (), 1, "spans[0]: got start 4"),
         ([{"supported": True}], (), 1, "line 1: the row has no output"),

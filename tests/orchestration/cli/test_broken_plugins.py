@@ -10,10 +10,18 @@ from fakes.command import spanjury
 from fakes.rows import summary
 
 from spanjury import exams
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, PluginError
 from spanjury.orchestration.wiring import plugins
 
 CODE = '''
+from spanjury.perturbations import text_perturbation
+
+
+@text_perturbation(family="words", level="word", harms={"flunecy"}, spares={"*"})
+def misspelt(text, rng):
+    return text[1:]
+
+
 class Sync:
     """Assess without async."""
 
@@ -40,15 +48,25 @@ STRANGE = {
         "sync = strange:Sync",
         "twice = strange:Sync",
     ],
-    "spanjury.metrics": ["no-card = strange:NoCard"],
-    "spanjury.metric_cards": ["gone = no_such_package"],
+    "spanjury.metrics": [
+        *("no-card = strange:NoCard", "described = strange:NoCard", "upward = strange:NoCard"),
+    ],
+    "spanjury.metric_cards": ["gone = no_such_package", "strange = strange_cards"],
     "spanjury.exams": [
         "late = exams_of_a_stranger:Late",
         "folders = exams_of_a_stranger:Folder",
         "outputs = exams_of_a_stranger:Output",
         "card = exams_of_a_stranger:Late",
         "very-late = exams_of_a_stranger:Late",
+        "no-plan = exams_of_a_stranger:NoPlan",
+        "async-plan = exams_of_a_stranger:AsyncPlan",
+        "failing-plan = exams_of_a_stranger:FailingPlan",
+        "no-report = exams_of_a_stranger:NoReport",
+        "plain-run = exams_of_a_stranger:PlainRun",
+        "failing-run = exams_of_a_stranger:FailingRun",
+        "other-measure = exams_of_a_stranger:OtherMeasure",
     ],
+    "spanjury.perturbations": ["misspelt = strange:misspelt"],
     "spanjury.statistics": ["no-test = strange:no_test"],
     "spanjury.aggregations": ["mean = strange:no_test"],
     "spanjury.sources": ["jsonl = strange:no_test"],
@@ -59,8 +77,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from spanjury.exams import PanelStudy, Parameter, Plan
-from spanjury.judges.core import ConfigError
+from spanjury.exams import Measure, PanelStudy, Parameter, Plan, Report, exam_report
+from spanjury.judges.core import ConfigError, PluginError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +91,47 @@ class Late(PanelStudy[float]):
         raise ConfigError(f"depth {self.depth!r}")
 
 
+def wrong(plan):
+    """Return an exam with another plan."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Wrong(PanelStudy[None]):
+        """Do something else than it should."""
+
+    Wrong.plan = plan
+    return Wrong
+
+
+def running(run):
+    return wrong(lambda self: Plan(run=run, total=0, measures=("m.x",)))
+
+
+async def measuring(live):
+    measure = Measure(name="wrong.name", value=0.5, says="A share.", count=1)
+    return exam_report(
+        "measuring",
+        None,
+        examinee=None,
+        data="",
+        document=lambda _: Report(title="T", answer="A", sections=()),
+        values={},
+        measures=(measure,),
+    )
+
+
+async def nothing(_):
+    return None
+
+
+async def failing(live):
+    raise KeyError("run")
+
+
+NoPlan, AsyncPlan, FailingPlan = wrong(lambda self: None), wrong(nothing), wrong(lambda self: {}[1])
+NoReport, PlainRun, FailingRun = running(nothing), running(lambda live: None), running(failing)
+OtherMeasure = running(measuring)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder(Late):
     folder: Annotated[str, Parameter("What every exam has.")] = ""
@@ -82,6 +141,23 @@ class Folder(Late):
 class Output(Late):
     output: Annotated[str, Parameter("What every command has.")] = ""
 '''
+CARD = """
+title = "Words"
+category = "statistics"
+summary = "The share of words."
+formula = "words / letters"
+low = 0.0
+high = 1.0
+direction = "higher"
+levels = ["segment"]
+references = "none"
+paper = "none"
+library = "strange"
+licence = "Apache-2.0"
+limits = "Letters are not words."
+empty = "0"
+runs = "python"
+"""
 ROW = summary("a", "It is is 503 m long.", article=".")
 
 
@@ -98,6 +174,11 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "strange.py").write_text(CODE)
     (tmp_path / "exams_of_a_stranger.py").write_text(EXAMS)
     (tmp_path / "exiting.py").write_text("raise SystemExit(7)\n")
+    cards = tmp_path / "strange_cards"
+    cards.mkdir()
+    (cards / "__init__.py").touch()
+    (cards / "described.toml").write_text(CARD)
+    (cards / "upward.toml").write_text(CARD.replace("higher", "upward"))
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW))
     install(tmp_path, "strange", STRANGE)
     install(tmp_path, "stranger", {"spanjury.judges": ["twice = strange:Sync"]})
@@ -212,6 +293,10 @@ def test_judges_lists_what_a_judge_cannot_see_and_its_measured_precision(tmp_pat
         (("exam", "folders", "--demo"), "exam 'folders' must rename folder: every exam has"),
         (("exam", "outputs", "--demo"), "--output: every command of an exam has a flag"),
         (("metrics", "card", "no-card"), "metric 'no-card' of strange has no card: it needs"),
+        (
+            ("metrics", "card", "upward"),
+            "metric 'upward' of strange has no usable card: upward.toml: direction: Input should",
+        ),
     ],
 )
 def test_naming_a_broken_plugin_is_a_one_line_usage_error(
@@ -223,11 +308,48 @@ def test_naming_a_broken_plugin_is_a_one_line_usage_error(
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("exam", "reason"),
+    [
+        ("no-plan", "its plan must be a Plan, and is None"),
+        ("async-plan", "plan must not be async: write `def`"),
+        ("failing-plan", "its plan failed: KeyError(1)"),
+        ("no-report", "its run must return a StudyReport, and returned None"),
+        ("plain-run", "its run must be async: write `async def`"),
+        ("failing-run", "its run failed: KeyError('run')"),
+        ("other-measure", "its plan names measures that its report lacks: m.x"),
+    ],
+)
+def test_an_exam_that_does_something_else_is_one_line(exam: str, reason: str) -> None:
+    done = spanjury("exam", exam, "--demo", "--no-progress", code=2)
+    assert done.stderr == f"spanjury: exam '{exam}': {reason}\n"
+    with pytest.raises(PluginError, match=re.escape(reason)):
+        exams.__getattr__(exam.replace("-", "_"))()
+
+
+def test_a_perturbation_of_an_aspect_that_no_task_has_ends_an_exam_before_it_begins(
+    tmp_path: Path,
+) -> None:
+    item = '[[items]]\nname = "first"\nlevel = "word"\nperturbation = "misspelt"\n'
+    (tmp_path / "recipe.toml").write_text(item)
+    words = ("exam", "discernment", "rows.jsonl", "--recipe", "recipe.toml")
+    done = spanjury(*words, code=2)
+    assert (
+        "the perturbation of first harms or spares 'flunecy', and no task has this aspect; did you"
+        " mean 'fluency'?"
+    ) in done.stderr
+    own = "[tasks.summarization.aspects.flunecy]\ndefinition = 'A word.'\nkind = 'form'\n"
+    (tmp_path / "own.toml").write_text(own)
+    spanjury(*words, "--aspects-file", "own.toml", "--judge", "form")
+
+
 def test_metrics_are_listed_beside_those_that_are_broken() -> None:
     done = spanjury("metrics", "list", "--category", "readability")
     assert "flesch-reading-ease" in done.stdout
     assert "broken: metric 'no-card' of strange has no card" in done.stderr
     assert "broken: spanjury.metric_cards plugin 'gone'" in done.stderr
+    assert "broken: metric 'upward' of strange has no usable card" in done.stderr
+    assert "The share of words." in spanjury("metrics", "card", "described").stdout
 
 
 def test_the_help_of_exams_lists_those_of_strangers_that_are_broken() -> None:

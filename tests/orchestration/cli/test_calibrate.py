@@ -151,7 +151,7 @@ def test_the_report_is_a_page_too(tmp_path: Path) -> None:
         assert title in done.stdout
         assert title in page
     assert "severities" not in page  # the score is a mean of seats
-    assert "takes 9 texts without error" in done.stdout.replace("\n", " ")
+    assert "needs 9 error-free texts" in done.stdout.replace("\n", " ")
     assert "the seat form never scored consistency (abstained)" in done.stdout.replace("\n", " ")
 
 
@@ -182,7 +182,7 @@ def test_marks_of_the_run_itself_are_taken(tmp_path: Path, run: Path) -> None:
             "people marked fluency, and the run judged consistency",
         ),
         ([row(n, output="Another text.") for n in range(9)], 1, "all 9 marked texts are other"),
-        ([row(n, id=f"x{n}") for n in range(9)], 1, "the ids of rows must be the same"),
+        ([row(n, id=f"x{n}") for n in range(9)], 1, "the ids and systems of rows must be the same"),
         (
             [row(n, human={"consistency": {"": n % 2}}) for n in range(9)],
             2,

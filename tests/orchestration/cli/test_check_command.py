@@ -1,16 +1,19 @@
 """One text judged from the command line, and the texts that show what a report looks like."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from fakes.command import call
-from loopback.answers import STALL
-from loopback.server import LoopbackServer
+from loopback.answers import STALL, Answer
+from loopback.server import LoopbackServer, Received
 
 from spanjury import check
 from spanjury.judges.core import ConfigError, Decision
-from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, LIMIT, USAGE
+from spanjury.orchestration.cli import progress
+from spanjury.orchestration.cli.exits import BY_SIGNAL, COVERAGE, ERROR, GATE, LIMIT, USAGE
 
 SOURCE = "The bridge opened in 1932. It is green and was built by Ann Lee."
 WRONG = "The bridge opened in 1935."
@@ -60,7 +63,7 @@ def test_a_text_may_come_through_a_pipe(folder: Path) -> None:
 
 def test_a_text_without_a_source_gets_no_decision_and_a_hint(folder: Path) -> None:
     done = call(folder, "check", "draft.txt", *RULES, code=COVERAGE)
-    assert "no decision on consistency; name what the text was made from" in done.stderr
+    assert "no decision on consistency: pass the source text with --source FILE" in done.stderr
     alone = ("--judge", "grounding")
     done = call(folder, "check", "draft.txt", "--source", "article.txt", *alone)
     assert "fluency: abstained" in done.stdout
@@ -75,7 +78,7 @@ def test_a_text_without_a_source_gets_no_decision_and_a_hint(folder: Path) -> No
         (("absent.txt",), ERROR, "absent.txt: cannot be read: No such file"),
         (("--source", "It opened in 1932."), ERROR, "FILE and --source take paths"),
         (("page.pdf",), ERROR, "page.pdf: is not plain text"),
-        (("draft.txt", "--text", "x"), USAGE, "name either FILE or --text"),
+        (("draft.txt", "--text", "x"), USAGE, "name either FILE or --text, not both"),
         (("-", "--source", "-"), USAGE, "the text or one source, not both"),
         (("draft.txt", "--aspect", "consistncy"), USAGE, "did you mean 'consistency'?"),
     ],
@@ -124,6 +127,40 @@ def test_a_check_ends_at_a_limit(folder: Path, flags: tuple[str, ...], reason: s
         panel = ("--panel", "panel.toml", "--aspect", "fluency")
         done = call(folder, "check", "draft.txt", *panel, *flags, code=LIMIT)
     assert reason in done.stderr
+
+
+class EndingServer(LoopbackServer):
+    """Ends the process that asks it, and replies nothing."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        super().__init__(STALL)
+        self._number = number
+
+    def record(self, request: Received) -> Answer:
+        os.kill(os.getpid(), self._number)
+        return super().record(request)
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "asked to end")]
+)
+def test_a_check_that_is_ended_says_so(folder: Path, number: signal.Signals, word: str) -> None:
+    with EndingServer(number) as server:
+        model = ("--model", "openai-compatible/m", "--model-base-url", server.base_url)
+        done = call(
+            folder, "check", "draft.txt", "--aspect", "fluency", *model, code=BY_SIGNAL + number
+        )
+    assert f"{word}: no report is made" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_slow_check_shows_its_progress(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    with LoopbackServer(STALL) as server:
+        model = ("--model", "openai-compatible/m", "--model-base-url", server.base_url)
+        flags = ("--aspect", "fluency", *model, "--max-seconds", "0.5")
+        done = call(folder, "check", "draft.txt", *flags, code=LIMIT)
+    assert "judging (0 s)\n" in done.stderr
 
 
 def test_the_demo_judges_texts_that_are_in_the_package(tmp_path: Path) -> None:

@@ -146,6 +146,15 @@ def test_help_has_sections_and_rare_flags_only_on_request(fences: Callable[..., 
     assert "build  Build a fence." in fences("--help").stdout
 
 
+@pytest.mark.parametrize("command", [["demo"], ["doctor"], ["panel", "study"], ["meta"], []])
+def test_every_command_has_a_full_help(command: list[str]) -> None:
+    short, full = (CliRunner().invoke(app, [*command, flag]) for flag in ("--help", "--help-all"))
+    assert (short.exit_code, full.exit_code) == (0, 0)
+    assert len(full.stdout) >= len(short.stdout)
+    if command == ["demo"]:  # nothing is left out
+        assert full.stdout == short.stdout
+
+
 @pytest.mark.parametrize("command", ["evaluate", "exam discernment", "distil gate"])
 def test_the_help_of_a_command_fits_on_a_screen(command: str) -> None:
     program = [sys.executable, "-m", "spanjury", *command.split(), "--help"]

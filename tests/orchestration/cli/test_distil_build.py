@@ -98,7 +98,7 @@ def test_inputs_that_are_evaluated_on_are_refused_and_nothing_is_written() -> No
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
-        ((), "--from-damage, not both"),
+        ((), "or use --from-damage"),
         (("--from-damage", "--judge", "form"), "--from-damage, not both"),
         (("--judge", "form", "--recipe", "full"), "needs --from-damage"),
         (("--from-damage", "--require-licence"), "no licence given"),

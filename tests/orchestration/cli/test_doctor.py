@@ -199,6 +199,13 @@ class Optioned(Right):
 
 right = Right()
 
+class Panicking(Right):
+    def __init__(self):
+        raise type("Panic", (BaseException,), {})("rust")
+
+async def asynchronous(*_):
+    return 3.0
+
 class Unscoring:
     signature = "unscoring|1"
 
@@ -224,6 +231,14 @@ async def backend(name, *, options):
 POINTS = """
 [spanjury.judges]
 ends = exiting:judge
+panics = panicking:judge
+panicking = stranger:Panicking
+typo = strangr:Right
+part = stranger.part:Right
+needs = needing:judge
+needs-extra = needing_extra:judge
+async = stranger:asynchronous
+a:b = stranger:Right
 right = stranger:Right
 sync = stranger:Sync
 narrow = stranger:Narrow
@@ -244,6 +259,11 @@ rule = stranger:number
 rows = stranger:nothing
 [spanjury.exams]
 study = stranger:number
+class = stranger:number
+[spanjury.judge]
+misplaced = stranger:Right
+[spanjury.aggregations]
+waits = stranger:asynchronous
 [spanjury.models]
 undecorated = stranger:backend
 """
@@ -254,9 +274,15 @@ def test_the_doctor_names_plugins_of_others_that_break_their_contract(
 ) -> None:
     info = tmp_path / "strange-1.2.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1.2\n")
+    requires = "Requires-Dist: nowhere\nRequires-Dist: else-where>=2; extra == 'all'\n"
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: strange\nVersion: 1.2\n{requires}"
+    )
     (info / "entry_points.txt").write_text(POINTS)
     (tmp_path / "exiting.py").write_text("raise SystemExit(7)\n")
+    (tmp_path / "panicking.py").write_text("raise type('Panic', (BaseException,), {})('rust')\n")
+    (tmp_path / "needing.py").write_text("import nowhere\n")
+    (tmp_path / "needing_extra.py").write_text("import else_where.deep\n")
     (tmp_path / "stranger.py").write_text(STRANGE)
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
@@ -265,8 +291,23 @@ def test_the_doctor_names_plugins_of_others_that_break_their_contract(
     kinds = [row.split(" ", 3) for row in rows if row.startswith("spanjury.") and ": " in row]
     states = {f"{group} {name}": (state, note) for group, name, state, note in kinds}
     assert states.pop("spanjury.judges: optioned")[0] == "unchecked"
+    assert "needs-extra (needs else_where)" in " ".join(rows)
+    assert " at 0x" not in done.output
+    (verdict,) = [row for row in rows if row.startswith("all of spanjury is well")]
+    assert "others: 14 in spanjury.judges, " in verdict
+    assert "2 in spanjury.exams, " in verdict
     for plugin, reason in {
         "judges: ends": "spanjury.judges plugin 'ends' (exiting:judge, of the package strange)",
+        "judges: panics": "spanjury.judges plugin 'panics' (panicking:judge, of the package",
+        "judges: panicking": "'panicking' cannot be made: Panic('rust')",
+        "judges: typo": "spanjury.judges plugin 'typo' (strangr:Right, of the package strange)",
+        "judges: part": "spanjury.judges plugin 'part' (stranger.part:Right, of the package",
+        "judges: needs": "spanjury.judges plugin 'needs' (needing:judge, of the package strange)",
+        "judges: async": "the factory of 'async' must not be async: write `def`",
+        "judges: a:b": "the name 'a:b' must consist of letters, digits and . _ + -",
+        "exams: class": "the name 'class' cannot be that of a function in Python",
+        "judge: misplaced": "there is no group spanjury.judge; did you mean spanjury.judges?",
+        "aggregations: waits": "aggregation 'waits' of (2.0,) must not be async: write `def`",
         "judges: sync": "judge 'sync': assess must be async",
         "judges: narrow": "judge 'narrow': assess must take (segment, aspect), and does not",
         "judges: fresh": "'fresh': two objects with the same options have different signatures",

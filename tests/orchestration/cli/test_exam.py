@@ -95,7 +95,7 @@ def test_a_statistic_is_found_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        ([], "name either a file of texts or --demo"),
+        ([], "name a file of texts, or use --demo"),
         (["--demo", "--recipe", "soup"], "unknown recipe 'soup'; choose from agents, bias,"),
         (["--demo", "--test", "guess"], "'guess'; choose from paired-test,"),
         (["--demo", "--weights", "absent.toml"], "absent.toml cannot be read"),

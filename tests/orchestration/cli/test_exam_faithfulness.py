@@ -140,7 +140,7 @@ def test_a_judge_that_cannot_rescore_is_reported_before_it_is_asked() -> None:
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        ((), "not both"),
+        ((), "name a file of texts, or use --demo"),
         (("texts.jsonl", "--replay", "texts.jsonl"), "not both"),
         (("texts.jsonl", "--demo"), "not both"),
         (("--demo", "--replay", "texts.jsonl"), "not both"),
@@ -247,7 +247,7 @@ def test_a_model_that_gives_every_text_one_score_is_refused() -> None:
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        ([], "name either a file of texts or --demo, not both"),
+        ([], "name a file of texts, or use --demo"),
         (["--demo", "--attack", "flattery"], "no attack is called 'flattery'; choose from format-"),
         (["--demo", "--recipe", "soup"], "unknown recipe 'soup'"),
         (["--demo", "--require", "robustness"], "a demand is MEASURE>=NUMBER"),

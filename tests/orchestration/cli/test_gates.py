@@ -103,6 +103,7 @@ def test_a_condition_that_a_report_meets_ends_the_run_with_5(folder: Path, condi
 def test_a_condition_that_no_report_meets_lets_the_run_pass(folder: Path, condition: str) -> None:
     done = call(folder, *JUDGE, *BOTH, "--fail-on", condition)
     assert "(20 results, 0 of them without a score)" in done.stderr
+    assert "warning:" not in done.stderr
     assert "met: --fail-on " in done.stderr
 
 
@@ -159,10 +160,10 @@ def test_the_share_of_faulty_texts_counts_texts_only(folder: Path, share: str, c
             "no text is judged on 'clarity'; aspects: c",
         ),
         ("--fail-under", "clarity=4", "no text is judged on 'clarity'; aspects: consistency"),
-        ("--fail-under", "consistency", "a mean score is ASPECT=SCORE, or SCORE"),
-        ("--max-flagged", "5", "write 5% if '5' is in percent"),
-        ("--max-flagged", "101%", "a share is 0% to 100%, not '101%'"),
-        ("--max-flagged", "few", "a share is 5% or 0.05, not 'few'"),
+        ("--fail-under", "consistency", "invalid score 'consistency': write SCORE or ASPECT=SCORE"),
+        ("--max-flagged", "5", "invalid share '5': write 5% or 0.05"),
+        ("--max-flagged", "101%", "invalid share '101%': a share is between 0% and 100%"),
+        ("--max-flagged", "few", "invalid share 'few': write a share such as 5% or 0.05"),
         ("--sarif", "found.sarif", "--sarif needs --fail-on"),
         (
             "--annotations",
@@ -221,9 +222,13 @@ def test_too_little_coverage_comes_before_what_fails(folder: Path) -> None:
 
 def test_a_report_without_a_score_fails_only_where_a_score_is_asked(folder: Path) -> None:
     with PartlyServer("1930") as server:
-        held = ("--fail-on", "score<4", "--fail-on", "decision!=ok", "--fail-under", "4")
+        held = ("--fail-on", "score<4", "--fail-on", "decision>ok", "--fail-under", "4")
         passed = call(folder, *server.judge, "--max-flagged", "0%", *held)
     assert "(10 results, 1 of them without a score)" in passed.stderr
+    assert "warning: 1 of 10 results have no score, so nothing was tested on them" in passed.stderr
+    undecided = call(folder, "rescore", "run", "--fail-on", "decision!=ok", code=5)
+    assert "failing: r1, fluency (decision!=ok): unparseable: " in undecided.stderr
+    assert "not met: no report with decision!=ok (1 of 10 fail)" in undecided.stderr
     failed = call(folder, "rescore", "run", "--fail-on", "outcome!=scored", code=5)
     assert "failing: r1, fluency (outcome!=scored): unparseable: " in failed.stderr
 

@@ -99,6 +99,16 @@ def test_a_judge_that_fails_on_every_row_is_shown_three_times_a_minute(
     assert "segment_id=10 " in capsys.readouterr().err
 
 
+def test_a_seat_that_blocks_the_rest_is_shown_in_a_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log_to(None)
+    log.warning("panel.seat_blocks", seat="mine", seconds=1.0)
+    assert capsys.readouterr().err.startswith(
+        "mine blocks all other work, and Ctrl-C, for more than 1 s at a time: "
+    )
+
+
 def test_a_record_of_a_plugin_is_written_without_its_exception(tmp_path: Path) -> None:
     log_to(tmp_path / "log.jsonl")
     logger = logging.getLogger(f"{LOGGER}.plugin")

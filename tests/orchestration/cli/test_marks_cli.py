@@ -133,7 +133,8 @@ def test_meta_and_compare_take_a_run_by_its_name(tmp_path: Path, run: MarkedRun)
     alike = json.loads(
         call(elsewhere, "compare", "run", tmp_path / "run", "--json", SPANJURY_RUNS=home).stdout
     )
-    assert [(one["scorer"], one["difference"]) for one in alike] == [("grounding", 0.0)]
+    differences = alike["differences"]
+    assert [(one["scorer"], one["difference"]) for one in differences] == [("grounding", 0.0)]
     missing = call(elsewhere, "compare", "run", "walk", code=1, SPANJURY_RUNS=home)
     assert "walk: cannot be read" in missing.stderr
 

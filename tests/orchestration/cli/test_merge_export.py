@@ -75,7 +75,7 @@ def test_the_shard_of_a_task_is_read_from_its_environment(monkeypatch: pytest.Mo
 def test_a_missing_shard_is_reported() -> None:
     evaluate("--shard", "2/3", "--no-memory")
     done = spanjury("merge", "results.shard-2-of-3.jsonl", code=1)
-    assert "2 of them are missing, first of all 1, 3" in done.stderr
+    assert "2 of them are missing: 1, 3" in done.stderr
 
 
 def test_rows_are_judged_source_by_source_where_that_is_asked_for() -> None:

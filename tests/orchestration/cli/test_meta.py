@@ -32,7 +32,7 @@ def judged(name: str, *, scores: Sequence[float | None], marks: int = 0) -> Resu
     )
     known = [score for score in scores if score is not None]
     panel = PanelReport(score=sum(known) / len(known), signature="p", spans=spans, seats=seats)
-    return replace(result(name, aspect="fluency"), report=panel)
+    return replace(result(name, system=f"s{int(name) % 4}", aspect="fluency"), report=panel)
 
 
 def _report(score: float | None, spans: tuple[ErrorSpan, ...]) -> Report:

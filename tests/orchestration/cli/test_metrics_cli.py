@@ -204,9 +204,41 @@ def test_two_runs_are_compared_text_by_text() -> None:
     spanjury("evaluate", "texts.jsonl", *flags, "--judge", "grounding", "-o", "a.jsonl")
     spanjury("evaluate", "texts.jsonl", *flags, "--judge", "grounding", "-o", "b.jsonl")
     same = spanjury("compare", "a.jsonl", "b.jsonl", "--json")
-    (one,) = json.loads(same.stdout)
+    found = json.loads(same.stdout)
+    (one,) = found["differences"]
     assert (one["difference"], one["p"], one["texts"]) == (0.0, 1.0, 20)
-    assert "+0.000" in spanjury("compare", "a.jsonl", "b.jsonl").stdout
+    assert found["changes"] == []
+    shown = spanjury("compare", "a.jsonl", "b.jsonl", "--fail-on-worse").stdout
+    assert "+0.000" in shown
+    assert "Changed decisions" not in shown
+
+
+def test_changed_decisions_are_listed_and_may_fail_the_comparison() -> None:
+    flags = ("--task", "summarization", "--aspect", "consistency", "--no-memory")
+    spanjury("evaluate", "texts.jsonl", *flags, "--judge", "grounding", "-o", "a.jsonl")
+    rows = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
+    for row in rows:
+        row["decision"] = "ok"
+    Path("a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for row in rows[:12]:
+        row["decision"] = "unsure"
+    rows[5]["decision"] = "faulty"
+    Path("b.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    worst = rows[5]["id"]
+    done = spanjury("compare", "a.jsonl", "b.jsonl", "--fail-on-worse", "-o", "out", code=5)
+    assert "12 decisions changed, 12 for the worse." in " ".join(done.stdout.split())
+    assert "and 2 more" in done.stdout
+    assert "not met: no decision is worse in the second run (12 worse; worst: " in done.stderr
+    assert f"{worst}" in done.stderr
+    changed = json.loads(Path("out/comparison.json").read_text())["changes"]
+    assert len(changed) == 12
+    assert (changed[0]["first"], changed[0]["second"], changed[0]["worse"]) == (
+        "ok",
+        "faulty",
+        True,
+    )
+    assert Path("out/comparison.md").read_text().count("| unsure") == 11
+    spanjury("compare", "b.jsonl", "a.jsonl", "--fail-on-worse")
 
 
 def test_runs_without_a_scorer_in_common_cannot_be_compared() -> None:

@@ -195,7 +195,7 @@ def test_marks_of_another_aspect_are_refused(tmp_path: Path) -> None:
     assert "the names of aspects must be the same" in refused(tmp_path)
 
 
-def many_texts(folder: Path, *, failing: bool = False) -> None:
+def many_texts(folder: Path, *, failing: bool = False, systems: int = 1) -> None:
     """Write 60 texts, and the reports of a free seat and two that take a call."""
     rng = default_rng(3)
     quality = rng.uniform(0.5, 5.5, size=60)
@@ -204,8 +204,8 @@ def many_texts(folder: Path, *, failing: bool = False) -> None:
         {
             "id": str(number),
             "output": "",
-            "system": "bart",
-            "inputs": {"Article": f"article {number}"},
+            "system": f"bart{number % systems}",
+            "inputs": {"Article": f"article {number // systems}"},
             "human": {"fluency": round(score, 2)},
         }
         for number, score in enumerate(quality.tolist())
@@ -216,6 +216,7 @@ def many_texts(folder: Path, *, failing: bool = False) -> None:
         [
             result(
                 str(number),
+                system=f"bart{number % systems}",
                 aspect="fluency",
                 scores=[
                     None if failing and seat == 2 and number % 2 else line[number]
@@ -265,6 +266,27 @@ def test_a_cascade_of_the_frontier_is_had_by_its_command(
         all_asked = sum(costs[seat,] for stage in one["stages"] for seat in stage)
         assert kept["cost"] * all_asked == pytest.approx(one["cost"], rel=1e-3)
         assert (tmp_path / "cascade.toml").read_text().count("[[stages]]") == len(one["stages"])
+
+
+def test_a_cascade_has_the_agreement_of_the_study_within_inputs_too(tmp_path: Path) -> None:
+    many_texts(tmp_path, systems=5)
+    found = study(tmp_path)
+    assert found["level"] == "by-input"
+    frontier: Any = found["frontier"]
+    one = next(each for each in frontier["choices"] if each["share"] is not None)
+    stages = [flag for stage in one["stages"] for flag in ("--stage", ",".join(stage))]
+
+    def cascade(*flags: str) -> str:
+        return call(
+            tmp_path,
+            *("panel", "cascade", "results.jsonl", *stages, "--share", f"{one['share']:g}"),
+            *("--cost", frontier["unit"], "--human", "texts.jsonl", "--draws", "0", *flags),
+        ).stdout
+
+    (kept,) = json.loads(cascade("--json"))["cascade"]["chosen"]["kept"]
+    assert kept["agreement"] == pytest.approx(one["agreement"], abs=1e-5)
+    assert "spearman within each input over its outputs" in " ".join(cascade().split())
+    assert "spearman over all texts" in " ".join(cascade("--level", "pooled").split())
 
 
 def test_the_tables_say_by_which_command_a_cascade_is_had(tmp_path: Path) -> None:

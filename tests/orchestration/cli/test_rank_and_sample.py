@@ -154,8 +154,8 @@ def test_one_file_of_people_s_scores_serves_two_runs(tmp_path: Path, judge: Judg
     assert json.loads(call(tmp_path, *command, "--json").stdout)["people"] == "human.jsonl"
     said = " ".join(call(tmp_path, *command).stdout.split())
     assert "The two systems are shown to differ." in said
-    assert "people's scores of all 24 texts; the panel adds nothing" in said
-    assert "consistency: systems that follow each other" in said
+    assert "people's scores alone, because people scored all 24 texts." in said
+    assert "consistency: adjacent systems" in said
 
 
 def test_marks_of_the_view_are_people_s_scores(tmp_path: Path, judge: Judge) -> None:
@@ -242,7 +242,7 @@ def test_few_marks_disagreement_and_other_scales_are_reported(tmp_path: Path, ju
     ]
     write(tmp_path / "people.jsonl", people)
     few = call(tmp_path, "rank", "run", "--human", "few.jsonl")
-    assert "people scored 4 texts, and 5 are the least" in " ".join(few.stdout.split())
+    assert "people scored only 4 texts of the 5 needed" in " ".join(few.stdout.split())
     notes = json.loads(call(tmp_path, "rank", "run", "--human", "people.jsonl", "--json").stdout)
     assert any("no better than by chance" in one for one in notes["notes"])
     assert any("from 0 to 0.5" in one for one in notes["notes"])
@@ -251,7 +251,7 @@ def test_few_marks_disagreement_and_other_scales_are_reported(tmp_path: Path, ju
 def test_bad_input_of_a_sample_is_one_clear_line(tmp_path: Path, judge: Judge) -> None:
     judge(rows(), "run")
     said = {
-        ("-n", "25", "-o", "s.jsonl"): "has 24 texts: 25 are more than there are",
+        ("-n", "25", "-o", "s.jsonl"): "cannot sample 25 texts: ",
         ("-n", "5", "--aspect", "fluency", "-o", "s.jsonl"): "fluency was not judged",
         ("-n", "5", "-o", "run.jsonl"): "is the file that is read",
         ("-n", "5", "--for", "disagreement", "-o", "s.jsonl"): "scored by two seats",
@@ -476,11 +476,11 @@ def test_a_study_weighs_agreement_on_all_texts_by_chances(tmp_path: Path, run: M
     mark(run, drawn)
     words = said(tmp_path, *STUDY, "--sample", "s.jsonl")
     # s1 says what people say, so that it agrees wholly, whatever texts weigh.
-    assert "weighed by the chances, as an estimate for all texts, the mean of all seats" in words
-    assert "alone, s1 by 1.000, s2 by 0." in words
+    assert "estimated for all texts, weighted by their chances, the agreement of all seats" in words
+    assert "of single seats: s1 1.000, s2 0." in words
     by_pairs = said(tmp_path, *STUDY, "--sample", "s.jsonl", "--correlation", "tau-b")
     assert "drawn for people with different chances" in by_pairs
-    assert "as an estimate for all texts" not in by_pairs
+    assert "estimated for all texts" not in by_pairs
 
 
 def test_python_and_the_command_measure_the_same_texts(tmp_path: Path, run: MarkedRun) -> None:

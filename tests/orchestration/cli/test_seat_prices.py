@@ -102,7 +102,7 @@ def test_a_seat_that_lacks_a_price_is_named(folder: Path) -> None:
     found, tables = said(folder, "--price", "s1=1/2")
     assert found["frontier"]["unit"] == "tokens"  # type: ignore[index]  # JSON
     assert found["prices"]["lacking"] == ["s2"]  # type: ignore[index]  # JSON
-    assert "No price is known of s2: name it by --price" in " ".join(tables.split())
+    assert "No price is known for s2: set it with --price" in " ".join(tables.split())
     _, tables = said(folder, "--price", "s1=1/2", "--cost", "dollars")
     assert "A panel with such a seat has no cost here." in " ".join(tables.split())
 

@@ -238,6 +238,8 @@ def test_tables_hold_shapes_too(tmp_path: Path) -> None:
     segment = read(path)
     assert (segment.output, segment.system) == (ANSWER, "small")
     assert [*segment.inputs.values()] == [*PASSAGES, QUESTION]
+    path.write_text(f"question,contexts,answer\n{QUESTION},[],{ANSWER}\n")
+    assert read(path).inputs == {"Question": QUESTION}
     path.write_text(f"article,prediction\n{ARTICLE},\n")
     assert read(path) == Segment(
         segment_id="line-2", output="", inputs={"Article": ARTICLE}, task="summarization"
@@ -406,6 +408,35 @@ def test_a_shape_and_columns_overrule_what_a_row_looks_like(tmp_path: Path) -> N
     assert read(path, "output=outputs.x").output == ANSWER
     assert read(path, "output=answer", "spanjury").inputs == {"q": QUESTION}
     assert read(path, "qa").output == "No."
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            {"first": PASSAGES[0], "second": "b"},
+            "name the texts by --column inputs.Context=contexts.KEY",
+        ),
+        ([{"id": "1", "body": PASSAGES[0]}], "name the texts by --column inputs.Context=COLUMN"),
+    ],
+)
+def test_passages_that_cannot_be_read_are_not_dropped(
+    tmp_path: Path, value: object, message: str
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    row = {"question": QUESTION, "contexts": value, "answer": ANSWER}
+    path.write_text(json.dumps(row))
+    (fault,) = open_source(path)
+    assert isinstance(fault, DataError)
+    assert "contexts: got " in str(fault)
+    assert message in str(fault)
+
+
+@pytest.mark.parametrize("value", [None, "", [], {}, [""], [None]])
+def test_a_row_may_have_no_passages(tmp_path: Path, value: object) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"question": QUESTION, "contexts": value, "answer": ANSWER}))
+    assert read(path).inputs == {"Question": QUESTION}
 
 
 def test_every_shape_is_on_the_page_on_data() -> None:

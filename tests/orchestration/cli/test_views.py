@@ -70,7 +70,7 @@ def basis(alarms: float | None = None) -> DecisionBasis:
         reason="The probability of an error is 0.90, and a text is faulty from 0.80 on.",
         threshold=0.8,
         false_alarms=alarms,
-        measured_on="160 texts without error of made-up summaries",
+        measured_on="160 correct texts from made-up summaries",
     )
 
 
@@ -88,7 +88,7 @@ VOUCHED = DecisionBasis(
     threshold=0.3,
     misses=0.08,
     spread=(0.03, 0.154),
-    measured_on="90 texts with an error of made-up summaries",
+    measured_on="90 wrong texts from made-up summaries",
 )
 
 
@@ -105,7 +105,9 @@ def test_spans_are_numbered_through_all_aspects_of_a_text() -> None:
 def test_unlocated_spans_say_so() -> None:
     made_up = ErrorSpan(text="a purple cow", explanation="no cow", severity=1, found_by=("a",))
     missing = replace(made_up, text="", explanation="The length is missing.")
-    view = shown(segment_view([result(3, GOOD, spans=(made_up, missing))]))
+    unmet = replace(missing, explanation="A criterion.", found_by=())
+    view = shown(segment_view([result(3, GOOD, spans=(made_up, missing, unmet))]))
+    assert "no place A criterion." in view
     assert "not in the text: 'a purple cow' [a] no cow" in view
     assert "no place [a] The length is missing." in view
 
@@ -170,14 +172,14 @@ def test_an_unsure_text_names_the_sentences_that_are_not_verified() -> None:
             end=end,
             text=TEXT[start:end],
             probability=0.52,
-            reason="2 of its 3 content words are missing from the source.",
+            reason="2 of its 3 content words do not occur in the source.",
             words=words,
         )
         for start, end, words in ((0, 10, ("old", "bridge")), (11, 17, ()))
     )
     unsure = result(2.92, GOOD, unverified=sentences, **CANNOT_TELL)
     view = shown(segment_view([unsure]))
-    reason = "P(error) 0.52. 2 of its 3 content words are missing from the source"
+    reason = "P(error) 0.52. 2 of its 3 content words do not occur in the source"
     assert f"not verified: {TEXT[:10]!r} {reason}: old, bridge" in view
     assert f"not verified: {TEXT[11:17]!r} {reason}" in view
     many = result(2.92, GOOD, unverified=sentences * 3, **CANNOT_TELL)
@@ -241,6 +243,7 @@ def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
     view = summed(result(4, GOOD, IDLE), result(None, SLOW, IDLE), result(3, GOOD, SLOW))
     assert "consistency │ - │ - │ 3.50 │ 67% (2/3) │ 0.00 │" in view
     assert "system" not in view
+    assert "shares of all texts" not in view
     assert "1 of 3 assessments have no score: 1 timed_out 1 x slow: no reply" in view
     assert "seat seat0: 1 timed_out of 3" in view
     assert "seat seat1: 1 timed_out of 3" in view
@@ -270,10 +273,12 @@ def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() ->
         result(5, GOOD, **OK),
         result(None, SLOW),
     )
-    assert "consistency │ 25% / 50% │ 40% │ 3.50 │ 80% (4/5)" in view
-    on = "False alarms on 160 texts without error of made-up summaries:"
-    called = "of right texts are called"
-    assert f"{on} 5% {called} faulty, 15% {called} unsure or faulty." in view
+    assert "consistency │ 20% / 40% │ 40% │ 3.50 │ 80% (4/5)" in view
+    assert "Decisions: shares of all texts, scored or not" in view
+    basis_of = "Basis: 160 correct texts from made-up summaries."
+    called = "of correct texts are called"
+    rates = f"False alarms: 5% {called} faulty, 15% {called} unsure or faulty."
+    assert f"{rates} {basis_of}" in view
     reason = "because it was not measured for these judges."
     unknown = "The false-alarm rate is unknown on consistency"
     assert f"{unknown} (1 of 3 faulty or unsure results), {reason}" in view
@@ -335,10 +340,10 @@ def test_the_table_says_how_many_wrong_texts_are_called_ok_with_the_spread() -> 
         result(1.4, GOOD, **{**FAULTY, "basis": spread}),
     )
     assert (
-        "Misses on 90 texts with an error of made-up summaries:"
-        " 8% of wrong texts are called ok (3-15% by kind of text)." in view
+        "Misses: 8% of wrong texts are called ok (3-15%, depending on the kind of text)."
+        " Basis: 90 wrong texts from made-up summaries." in view
     )
-    assert "6% of right texts are called faulty (1-12% by kind of text)." in view
+    assert "6% of correct texts are called faulty (1-12%, depending on the kind of text)." in view
     assert "unknown" not in view
     assert "are unsure:" not in view
 

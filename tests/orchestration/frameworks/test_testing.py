@@ -25,6 +25,7 @@ from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
+from spanjury.orchestration.engine import blocking
 from spanjury.orchestration.wiring.metrics import open_metric
 from spanjury.perturbations import (
     DamagedTrajectory,
@@ -127,6 +128,10 @@ def _failing(text: str) -> Report:
         (_misplaced, r"\(0, 6\) of the output does not read 'bridge'"),
         (lambda text: Report(score=9), "score 9 is not within 1 to 5"),
         (lambda text: None, "returned None, not a Report"),
+        (
+            lambda text: Report(outcome="abstained", reason="x"),  # type: ignore[arg-type]  # wrong on purpose
+            "outcome must be an Outcome.*neither a JudgeError nor a ModelError",
+        ),
         (_failing, "ZeroDivisionError.*neither a JudgeError nor a ModelError"),
     ],
 )
@@ -141,6 +146,18 @@ def test_an_answer_that_changes_breaks_a_promise() -> None:
     judge = OwnJudge(answer=lambda text: Report(score=1 + len(judge.seen) % 5))
     with pytest.raises(AssertionError, match="two different answers"):
         check_judge(judge, Segment(output="One more text."))
+
+
+def test_blocking_the_event_loop_breaks_a_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(blocking, "perf_counter", lambda: now[0])
+
+    def slow(text: str) -> Report:
+        now[0] += 8.0 if text.startswith("The bridge") else 0.0
+        return Report(score=3)
+
+    with pytest.raises(AssertionError, match="assess blocks the event loop for 8.0 s"):
+        check_judge(OwnJudge(answer=slow))
 
 
 def test_a_class_that_is_no_judge_is_refused() -> None:

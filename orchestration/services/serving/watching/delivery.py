@@ -12,6 +12,7 @@ from spanjury.judges.core import (
     SinkError,
     SinkRefusedError,
     StoreError,
+    failing_as,
     reason_of,
 )
 from spanjury.orchestration.wiring.traffic import Outgoing, ResultLog, TrafficStore
@@ -156,12 +157,10 @@ def to_sink(sink: Sink) -> Callable[[Sequence[Outgoing]], Awaitable[None]]:
     """Return a function that sends scores to a sink; any exception becomes a `SinkError`."""
 
     async def send(batch: Sequence[Outgoing]) -> None:
-        try:
+        with failing_as(
+            lambda error: SinkError(reason_of(error, kind=True)), passing=(SinkError, StoreError)
+        ):
             await sink.send([each.score for each in batch])
-        except (SinkError, StoreError):
-            raise
-        except Exception as error:  # the boundary to third-party sinks
-            raise SinkError(reason_of(error, kind=True)) from error
 
     return send
 

@@ -14,7 +14,11 @@ from spanjury.orchestration.engine.stopping import FailurePolicy, run_in_time
 from spanjury.orchestration.report.files import make_folder, write_report, write_whole
 from spanjury.orchestration.report.json import json_text, plain
 from spanjury.orchestration.services.exams.study import Live, PanelStudy
-from spanjury.orchestration.services.exams.study_report import exam_record, read_card, write_card
+from spanjury.orchestration.services.exams.study_report import (
+    exam_record,
+    read_judge_card,
+    write_judge_card,
+)
 from spanjury.orchestration.services.judging.evaluate import run as run_job
 from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.services.judging.scorers import PANEL
@@ -380,7 +384,9 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
     Raise `ConfigError` if no exam has a demanded measure, and `StoreError` if a file cannot be
     written.
     """
-    cards = {role: read_card([job.folder(role, exam) for exam in job.exams]) for role in job.judges}
+    cards = {
+        role: read_judge_card([job.folder(role, exam) for exam in job.exams]) for role in job.judges
+    }
     findings = GateFindings(
         model=str(job.model),
         data=tuple(map(str, job.data)),
@@ -397,7 +403,7 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
     for folder in (job.output, job.model / _FOLDER):
         report, data = gate_report(findings), gate_json(findings)
         written += write_report(folder, report, data=data, page="gate", values="gate")
-    written += write_card(job.model / _FOLDER, cards[DISTILLED], gates=job.demands.gates)
+    written += write_judge_card(job.model / _FOLDER, cards[DISTILLED], gates=job.demands.gates)
     return findings, written
 
 

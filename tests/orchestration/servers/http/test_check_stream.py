@@ -64,6 +64,11 @@ async def test_each_sentence_comes_as_an_event_and_the_report_of_a_check_last(
     for name, data in (("SentenceEvent", first[1]), ("ReportEvent", {**report, "stopped_at": 1})):
         schema = {"$ref": f"#/components/schemas/{name}", "components": page["components"]}
         OAS31Validator(schema).validate(data)
+    assert not {"messages", "tools"} & {
+        *page["components"]["schemas"]["StreamRequest"]["properties"]
+    }
+    forms = page["paths"][STREAM]["post"]["requestBody"]["content"]
+    assert [*forms] == ["application/json", "application/x-ndjson"]
 
 
 @pytest.mark.asyncio_only

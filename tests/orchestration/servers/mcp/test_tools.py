@@ -69,6 +69,15 @@ async def refusal(client: Client, **arguments: object) -> str:
     return text_of(result)
 
 
+async def test_a_single_aspect_may_be_a_text() -> None:
+    async with connected() as client:
+        result = await called(
+            client, "check_text", output=WRONG, source=SOURCE, aspects="consistency"
+        )
+    assert result.structured_content is not None
+    assert [each["aspect"] for each in result.structured_content["aspects"]] == ["consistency"]
+
+
 async def test_every_tool_is_described_and_says_that_it_changes_nothing() -> None:
     async with connected() as client:
         tools = (await client.list_tools()).tools
@@ -225,6 +234,11 @@ async def test_a_judge_that_fails_is_an_outcome_and_no_error() -> None:
 
 async def test_wrong_arguments_are_refused_in_words() -> None:
     async with connected() as client:
+        wrong = await refusal(client, output=5, source=SOURCE, aspects={"a": 1})
+        assert wrong == (
+            "Error executing tool check_text: output: Input should be a valid string; aspects:"
+            " Input should be a valid list"
+        )
         assert "Extra inputs are not permitted" in await refusal(
             client, output=RIGHT, model="openai/gpt"
         )

@@ -88,7 +88,7 @@ def test_the_cost_of_a_run_is_that_of_its_tokens(listed: dict[str, dict[str, obj
     assert isinstance(run["aspects"], list)
     consistency, _ = run["aspects"]
     assert (consistency["mean"], consistency["scored"], consistency["rows"]) == (2.0, 3, 4)
-    assert consistency["shares"] == {"ok": 0.0, "unsure": 0.0, "faulty": 1.0}
+    assert consistency["shares"] == {"ok": 0.0, "unsure": 0.0, "faulty": 0.75}
 
 
 def test_a_run_that_cannot_be_read_says_why(listed: dict[str, dict[str, object]]) -> None:

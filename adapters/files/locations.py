@@ -36,7 +36,7 @@ class Location(NamedTuple):
         """Return the location `names` below this one."""
         return self.at("/".join([self.path.rstrip("/"), *names]))
 
-    def among(self) -> list[tuple["Location", str]] | None:
+    def listing(self) -> list[tuple["Location", str]] | None:
         """Return the files in this folder, or those that match this pattern, sorted by path.
 
         Each comes with its name relative to the folder, or to the part of the pattern before any
@@ -53,7 +53,7 @@ class Location(NamedTuple):
         return [(self.at(path), path.removeprefix(root).lstrip("/")) for path in sorted(paths)]
 
 
-def find_place(url: str) -> Location:
+def find_location(url: str) -> Location:
     """Return the location of a path or a URL, whether or not it exists.
 
     Raises `ConfigError` if fsspec, or the library that it needs for this kind of URL, is not

@@ -1,0 +1,37 @@
+"""The reason why no connection to a server could be made."""
+
+import os
+import ssl
+from collections.abc import Iterator
+
+import aiohttp
+
+
+def connection_problem(error: BaseException) -> str:
+    """Return which server cannot be connected to, and why; empty if `error` is about another thing.
+
+    The failed connection may be the cause of `error`, at any depth.
+    """
+    for cause in _causes(error):
+        if isinstance(cause, aiohttp.ClientConnectorError):
+            return f"cannot connect to {cause.host}:{cause.port}: {_reason(cause)}"
+    return ""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield `error`, its cause, the cause of that, and so on."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _reason(error: aiohttp.ClientConnectorError) -> str:
+    """Return the reason without the address, in the words of the operating system if it has any."""
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return str(error.certificate_error)
+    reason = error.os_error
+    if isinstance(reason, ssl.SSLError) or not reason.errno:
+        return str(reason)
+    if reason.errno < 0:  # the name of the host has no address
+        return str(reason.strerror).lower()
+    return os.strerror(reason.errno).lower()

@@ -117,7 +117,7 @@ class RunFolder:
         """
         if self.exists and not self.is_damaged:
             raise StoreError(
-                f"{self.path} holds a run already; go on with it by: spanjury resume {self.path}"
+                f"{self.path} already holds a run; continue it with: spanjury resume {self.path}"
             )
         try:
             if self.exists:

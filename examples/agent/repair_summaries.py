@@ -29,7 +29,7 @@ _RIGHT_WORDS = (
     re.compile(r"The source says '(.+)'\.$"),
     re.compile(r'the nearest is "(.+)"\.$'),
 )
-_TWICE = re.compile(r'^"(.+)" stands there \d+ times in a row\.$')
+_TWICE = re.compile(r'^"(.+)" occurs \d+ times in a row\.$')
 _MARK = re.compile(r'^\{"mark": "(\w+)"', re.MULTILINE)
 
 
@@ -60,7 +60,7 @@ def follow_the_evidence(messages: list[ModelMessage], info: AgentInfo) -> ModelR
 
 def words_for(explanation: str, marked: str) -> str:
     """Return the replacement that a report suggests for the marked words, or ""."""
-    if explanation.endswith("the stop is missing."):
+    if explanation.endswith("the full stop is missing."):
         return f"{marked}."
     if explanation == "The sentence begins in lower case.":
         return marked.capitalize()

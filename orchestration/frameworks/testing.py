@@ -25,17 +25,20 @@ from spanjury.judges.core import (
     Message,
     Metric,
     ModelError,
+    PerturbationError,
     Reply,
     Report,
     Sample,
     Segment,
     SegmentMetric,
     Trajectory,
+    failing_as,
     first_error_alone,
     signature,
 )
 from spanjury.judges.core.transcript import inputs_of, transcript
 from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.blocking import LONGEST, with_longest_step
 from spanjury.orchestration.engine.seats import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
 from spanjury.orchestration.wiring.checks import (
@@ -191,7 +194,8 @@ def check_judge(judge: Judge, *segments: Segment) -> None:
     ------
     AssertionError
         If the judge raises another exception, its signature or its answer changes, its report does
-        not fit the text or the scale, or every answer is a failure.
+        not fit the text or the scale, every answer is a failure, or it blocks the event loop for
+        more than a second.
     PluginError
         If it lacks a signature or an async ``assess`` of a segment and an aspect.
     """
@@ -207,9 +211,13 @@ async def _check_reports(judge: Judge, segments: tuple[Segment, ...]) -> None:
     pairs = [(segment, aspect) for segment in (*texts, *segments) for aspect in aspects]
     before = judge.signature
     answers: dict[tuple[int, int], object] = {}
+    steps: dict[tuple[int, int], float] = {}
 
     async def ask(time: int, number: int) -> None:
-        answers[time, number] = await _answer(judge, *pairs[number])
+        answers[time, number] = await with_longest_step(
+            lambda: _answer(judge, *pairs[number]),
+            lambda seconds: steps.update({(time, number): seconds}),
+        )
 
     with first_error_alone():
         async with anyio.create_task_group() as group:
@@ -222,6 +230,11 @@ async def _check_reports(judge: Judge, segments: tuple[Segment, ...]) -> None:
         assert answers[0, number] == answers[1, number], (
             f"{_named(segment, aspect)}: the judge gave two different answers, but the memory keeps"
             " one for both calls"
+        )
+        blocked = min(steps[0, number], steps[1, number])  # the machine may have been busy once
+        assert blocked <= LONGEST, (
+            f"{_named(segment, aspect)}: assess blocks the event loop for {blocked:.1f} s: do such"
+            " work in a thread"
         )
     failures = [_failure(answer) for answer in answers.values()]
     assert not all(failures), f"every answer is a failure, so no report was checked: {failures[0]}"
@@ -237,13 +250,15 @@ def _failure(answer: object) -> str:
 async def _answer(judge: Judge, segment: Segment, aspect: Aspect) -> object:
     """Return the report, or the text of the error that counts as the answer."""
     try:
-        return await judge.assess(segment, aspect)
+        with failing_as(
+            lambda error: AssertionError(
+                f"{_named(segment, aspect)}: {error!r} is neither a JudgeError nor a ModelError"
+            ),
+            passing=(JudgeError, ModelError),
+        ):
+            return await judge.assess(segment, aspect)
     except (JudgeError, ModelError) as error:
         return repr(error)
-    except Exception as error:
-        raise AssertionError(
-            f"{_named(segment, aspect)}: {error!r} is neither a JudgeError nor a ModelError"
-        ) from error
 
 
 def _named(segment: Segment, aspect: Aspect) -> str:
@@ -281,11 +296,12 @@ async def _check_replies(model: ChatModel) -> None:
 
     async def ask() -> None:
         try:
-            reply = await model.complete(request)
+            with failing_as(
+                lambda error: AssertionError(f"{error!r} is no ModelError"), passing=(ModelError,)
+            ):
+                reply = await model.complete(request)
         except ModelError:  # a model may fail, but only in this way
             return
-        except Exception as error:
-            raise AssertionError(f"{error!r} is no ModelError") from error
         assert isinstance(reply, Reply), f"expected a Reply, got {reply!r}"
 
     with first_error_alone():
@@ -405,5 +421,5 @@ def _damage(perturbation: Perturbation, text: str | Trajectory) -> Damage | None
         return perturbation.damage(case, generator_for(1, "checked", case.text))
     except NothingToDamageError:
         return None
-    except Exception as error:
+    except PerturbationError as error:
         raise AssertionError(f"{case.text[:40]!r}: {error!r}") from error

@@ -20,7 +20,13 @@ import torch
 from torch import nn
 
 from spanjury.adapters.causal.base import Base
-from spanjury.adapters.reading.card import CLASSES, MATRICES, ReaderCard, file_digest, write_card
+from spanjury.adapters.reading.card import (
+    CLASSES,
+    MATRICES,
+    ReaderCard,
+    file_digest,
+    write_reader_card,
+)
 from spanjury.adapters.reading.decoder_model import (
     COMMON,
     FLOOR,
@@ -232,7 +238,7 @@ class DecoderBase:
             room=self.room,
             base=file_digest(self.base.folder / self.base.gguf),
         )
-        write_card(folder, card)
+        write_reader_card(folder, card)
 
 
 def _stored_name(name: str) -> str:

@@ -338,4 +338,4 @@ def _reason(lacking: int, *, of: int, telling: bool) -> str:
         )
     if telling:
         return "A word that changes its meaning does not occur in the source passages."
-    return "All its words occur in the source, but the reader is not sure of the same meaning."
+    return "All its words occur in the source, but the reader is not sure that it means the same."

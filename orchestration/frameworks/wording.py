@@ -56,7 +56,10 @@ def marked(text: str, spans: Sequence[ErrorSpan]) -> str:
 
     Examples
     --------
-    >>> span = ErrorSpan(text="1935", explanation="", severity=4, start=13, end=17, located="exact")
+    >>> from spanjury.judges.core import Located
+    >>> span = ErrorSpan(
+    ...     text="1935", explanation="", severity=4, start=13, end=17, located=Located.EXACT
+    ... )
     >>> marked("It opened in 1935.", [span])
     'It opened in [1: 1935].'
     """

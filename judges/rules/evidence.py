@@ -381,8 +381,8 @@ def _nearest(
     """Return the source's number that most likely corresponds to `number`.
 
     It has the same unit, in a sentence with one of `stems`, the words around `number`; or its
-    sentence is on the same topic, with most of them. Numbers many times as large or small are
-    excluded.
+    sentence is on the same topic, with most of them; or it is the only number like one without
+    any words around it. Numbers many times as large or small are excluded.
     """
     value = number.value
     near = [
@@ -390,6 +390,8 @@ def _nearest(
         for quantity in quantities(source.text)
         if value / _NEAR <= quantity.value <= value * _NEAR
     ]
+    if not stems:
+        return near[0] if len(near) == 1 else None
     intervals = [*sentence_intervals(source.text)] if near else []
     shared = {
         at: len(stems & {STEMS[word] for word in folded_words(source.text[slice(*intervals[at])])})

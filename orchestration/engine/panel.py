@@ -337,7 +337,7 @@ class Panel:
         )
         return PanelReport(
             score=score,
-            spans=_at_most(merged.spans, stated.by_measured),
+            spans=_at_most(merged.spans, stated.probability if stated.is_measured else None),
             rationale=rationales_of(scored),
             usage=usage_of(verdict),
             signature=stamped(self.signature),
@@ -355,9 +355,10 @@ class Panel:
 
 
 def _at_most(spans: tuple[ErrorSpan, ...], of_text: float | None) -> tuple[ErrorSpan, ...]:
-    """Return `spans` with probabilities up to that of an error in the whole text, if measured.
+    """Return `spans` with probabilities up to `of_text`, that of an error in the whole text.
 
-    A seat alone states a higher one if it is surer than the panel.
+    A seat alone states a higher one if it is surer than the panel. Without a measured probability,
+    None, the spans stay as they are.
     """
     if of_text is None:
         return spans

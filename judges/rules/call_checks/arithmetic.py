@@ -25,6 +25,7 @@ from spanjury.judges.rules.call_checks.numerals import (
     identifies,
     number_in,
     numerals,
+    of_quadruples,
 )
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.kept import KeptByText
@@ -297,7 +298,7 @@ class _Given:
                 for numbers in (
                     self._pairs(target),
                     self._triples(),
-                    self._quadruples(),
+                    of_quadruples(self.operands),
                 )
             )
         )
@@ -360,16 +361,6 @@ class _Given:
                 yield from (gap * third, gap * third / 100, total * third)
                 if third:
                     yield from (product / third * scale for scale in (1.0, *self.scales))
-
-    def _quadruples(self) -> Iterator[float]:
-        for a, b, c, d in combinations(self.operands, 4):
-            yield a + b + c + d
-            for (w, x), (y, z) in (((a, b), (c, d)), ((a, c), (b, d)), ((a, d), (b, c))):
-                left, right = w * x, y * z
-                yield from (left + right, left + right / 100, right + left / 100)
-                for gap, first, second in ((abs(w - x), y, z), (abs(y - z), w, x)):
-                    yield from (gap * first + second, gap * second + first)
-                    yield from (gap * first / 100 + second, gap * second / 100 + first)
 
     def beside(self, words: str) -> "_Given":
         """Return the numbers in `words`, the rest of a sentence, that are stated."""

@@ -161,17 +161,19 @@ class Numerals:
                 yield from (product / 60 * third, product / 1000 * third)
                 if third:
                     yield product / third
-        yield from self._quadruples()
+        yield from of_quadruples(self.amounts[:_MOST_SCALED])
 
-    def _quadruples(self) -> Iterator[float]:
-        for a, b, c, d in combinations(self.amounts[:_MOST_SCALED], 4):
-            yield a + b + c + d
-            for (w, x), (y, z) in (((a, b), (c, d)), ((a, c), (b, d)), ((a, d), (b, c))):
-                left, right = w * x, y * z
-                yield from (left + right, left + right / 100, right + left / 100)
-                for gap, first, second in ((abs(w - x), y, z), (abs(y - z), w, x)):
-                    yield from (gap * first + second, gap * second + first)
-                    yield from (gap * first / 100 + second, gap * second / 100 + first)
+
+def of_quadruples(numbers: Sequence[float]) -> Iterator[float]:
+    """Yield what follows from any four of some numbers: their sum, and sums of two products."""
+    for a, b, c, d in combinations(numbers, 4):
+        yield a + b + c + d
+        for (w, x), (y, z) in (((a, b), (c, d)), ((a, c), (b, d)), ((a, d), (b, c))):
+            left, right = w * x, y * z
+            yield from (left + right, left + right / 100, right + left / 100)
+            for gap, first, second in ((abs(w - x), y, z), (abs(y - z), w, x)):
+                yield from (gap * first + second, gap * second + first)
+                yield from (gap * first / 100 + second, gap * second / 100 + first)
 
 
 @lru_cache(maxsize=128)

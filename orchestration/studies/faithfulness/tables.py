@@ -60,9 +60,9 @@ _READING = prose(
     "excludes reports without errors; **with room** also excludes reports whose list stayed the "
     "same and those whose score was already at that end of the scale. *Toward* is the share of "
     "scores with room that moved as they should. *Against* is the share that moved the other way, "
-    "among those with room to move that way: a score at the bottom of the scale cannot fall, but "
-    f"it can rise. A score counts as changed if it moves by {SMALLEST_MOVE:g} points or more, and "
-    "has room if it can move so far. Brackets are 95 % intervals over resampled sources."
+    "among the scores with room in that direction: a score at the bottom of the scale cannot fall, "
+    f"but it can rise. A score counts as changed if it moves by {SMALLEST_MOVE:g} points or more, "
+    "and has room if it can move so far. Brackets are 95 % intervals over resampled sources."
 )
 _SHORT_READING = (
     "Printed: share of changed scores over all reports, as in the paper. Errors: the same for "

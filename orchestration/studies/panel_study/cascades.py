@@ -1,10 +1,8 @@
 """Cascades fitted to a panel's own reports, and findings on what they keep on held-out texts.
 
-After each stage a map says which score the other seats can be expected to give. The stage is
-unsure where the score that follows is so far from the whole panel's that asking on is worth its
-price. All is fitted to texts that all seats judged; people's scores only measure it. The price
-decides how much is asked: it is the lowest at which the texts of the fit take no more than the
-share of the cost that is aimed at.
+After each stage a map predicts the score of the other seats. The next stage is asked if the
+predicted score is far enough from the whole panel's to be worth the price: the lowest at which the
+texts of the fit use no more than the target share of the cost. People's scores only measure it.
 """
 
 import math

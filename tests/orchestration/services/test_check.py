@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import pickle
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -254,6 +255,17 @@ def test_a_segment_without_an_id_is_named_after_its_texts() -> None:
     one = spanjury.Segment(output="A.", inputs={"Article": "B."})
     assert one.segment_id == spanjury.Segment(output="A.", inputs={"Article": "B."}).segment_id
     assert one.segment_id != spanjury.Segment(output="A.", inputs={"Article": "C."}).segment_id
+
+
+def test_a_span_is_no_likelier_an_error_than_its_text_where_that_is_measured() -> None:
+    output = f"{SOURCE} Penguins danced wildly beneath purple lamps."
+    report = spanjury.check(output, source=SOURCE)["consistency"]
+    probabilities = [span.probability or 0.0 for span in report.spans]
+    assert max(probabilities) == report.error_probability
+    span = replace(report.spans[0], probability=0.99)
+    own = FixedJudge(says=Report(score=1, spans=(span,), error_probability=0.5))
+    unmeasured = spanjury.check(output, source=SOURCE, judges=["grounding", own])["consistency"]
+    assert 0.99 in [span.probability for span in unmeasured.spans]
 
 
 def test_an_open_panel_and_names_of_judges_do_not_go_together() -> None:

@@ -5,7 +5,7 @@ uv := env("UV", "uv")
 export PYTHONDONTWRITEBYTECODE := ""
 # Tools that only one recipe needs: their versions stand here, what they need is of the date in pyproject.toml.
 mkdocs := "NO_MKDOCS_2_WARNING=1 " + uv + " run --quiet --no-sync --with mkdocs-material==9.8.2 mkdocs"
-everything := "--doctest-modules --doctest-ignore-import-errors tests judges orchestration adapters perturbations stats"
+examples := "--doctest-modules --doctest-ignore-import-errors judges orchestration adapters perturbations stats"
 
 _list:
     @just --list --unsorted
@@ -32,6 +32,10 @@ types: set-up
     mypy
     mypy tests benchmarks
 
+# Run the examples in docstrings, in one process: collecting them imports every module
+doctests: set-up
+    pytest -q {{ examples }} tests/fakes tests/loopback
+
 # Check that imports point down
 layers: set-up
     lint-imports
@@ -45,13 +49,13 @@ test: lint layers
 test-all: set-up && e2e frameworks neighbours core site
     #!/usr/bin/env bash
     set -euo pipefail
-    {{ just_executable() }} types & types=$!    # in the time that tests wait for servers and processes
-    pytest -n 4 --dist loadfile --no-loadscope-reorder --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
-    wait $types
+    {{ just_executable() }} types doctests & others=$!    # in the time that tests wait for servers and processes
+    pytest -n 4 --dist loadfile --no-loadscope-reorder --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks tests
+    wait $others
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
 coverage: set-up
-    pytest -n auto --dist loadfile --tier all -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95 {{ everything }}
+    pytest -n auto --dist loadfile --tier all -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95 tests {{ examples }}
 
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up

@@ -135,7 +135,7 @@ LONGEST = (
 )
 
 # A file with none of these has nothing that `just test` leaves out, unless it is heavy as a whole.
-MORE = ("pytest.mark.heavy", "pytest.mark.e2e", "pytest.mark.ray", "max_examples", ">>>")
+MORE = ("pytest.mark.heavy", "pytest.mark.e2e", "pytest.mark.ray", "max_examples")
 
 TESTS = Path(__file__).parent
 SHARED_DATA = TESTS.parents[1] / "shared" / "data"
@@ -146,7 +146,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--tier",
         choices=("quick", "rest", "all"),
         help="quick: neither what is heavy nor more than 10 examples a property; rest: the"
-        " heavy tests, doctests, and properties that ask for many examples; all: usual where"
+        " heavy tests, and properties that ask for many examples; all: usual where"
         " files are named",
     )
 
@@ -230,7 +230,7 @@ def is_quick(item: pytest.Item) -> bool:
 
 def is_rest(item: pytest.Item) -> bool:
     """Say whether `just test` leaves `item` out, or tries much fewer examples than it asks for."""
-    return not isinstance(item, pytest.Function) or not is_quick(item) or asks_for_more(item)
+    return not is_quick(item) or asks_for_more(item)
 
 
 def is_property(item: pytest.Item) -> bool:

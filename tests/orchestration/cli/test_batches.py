@@ -63,7 +63,7 @@ def killed_at(step: Step, server: BatchesServer, folder: Path, *arguments: str) 
 def test_a_run_that_is_killed_at_each_step_sends_its_rows_once_and_equals_the_live_run(
     tmp_path: Path,
 ) -> None:
-    rows = 200
+    rows = 40
     judged_rows(tmp_path, count=rows)
     with ChaosServer() as model, BatchesServer(model) as server:
         call(tmp_path, *evaluate(model.base_url, *QUIET, run="live"))

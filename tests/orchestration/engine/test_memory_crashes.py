@@ -11,7 +11,7 @@ from fakes.remembering_run import SEATS, SEGMENTS, run
 
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 
-ROUNDS = int(os.environ.get("SPANJURY_TORTURE_ROUNDS", "20"))
+ROUNDS = int(os.environ.get("SPANJURY_TORTURE_ROUNDS", "10"))
 PUTS = SEATS * SEGMENTS
 PROCESSES = get_context("forkserver")  # imports once, not once a round
 PROCESSES.set_forkserver_preload(

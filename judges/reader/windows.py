@@ -24,7 +24,7 @@ from spanjury.judges.checker.cutting import (
 )
 from spanjury.judges.core import ROOM, JudgeError, Likelihoods, Window, WindowReader, WindowReading
 from spanjury.judges.text.sentences import sentence_intervals
-from spanjury.judges.text.tokens import TURNS, Token, is_negation, tokens
+from spanjury.judges.text.tokens import RESTRICTIONS, TURNS, Token, is_negation, tokens
 from spanjury.judges.text.words import folded_words
 
 _FIRST = 3  # number of words that are looked up together
@@ -55,12 +55,16 @@ class Copies:
         begin = self.offsets.get(_key(folded[:_FIRST])) if len(folded) >= _FIRST else 0
         if begin is None:
             return False
-        start = self.text.find(f" {' '.join(folded)} ", begin) if folded else 0
-        return start >= 0 and not self._turned(start)
+        words = f" {' '.join(folded)} "
+        start = self.text.find(words, begin) if folded else 0
+        return start >= 0 and not self._turned(start, start + len(words) - 1)
 
-    def _turned(self, start: int) -> bool:
-        begin = self.begins[bisect_right(self.begins, start) - 1] if self.begins else 0
-        return not TURNS.isdisjoint(self.text[begin:start].split())
+    def _turned(self, start: int, end: int) -> bool:
+        """Return whether words before or after a run in its source sentence change its sense."""
+        at = bisect_right(self.begins, start)
+        before = self.text[self.begins[at - 1] if at else 0 : start]
+        after = self.text[end : self.begins[at]] if at < len(self.begins) else self.text[end:]
+        return not (TURNS.isdisjoint(before.split()) and RESTRICTIONS.isdisjoint(after.split()[:1]))
 
 
 def copies_of(inputs: Mapping[str, str]) -> Copies:
@@ -150,18 +154,12 @@ class SentenceWindow:
         The passages of the window, in the order of the source.
     copied
         For each token, whether it is in a run of three or more that the passages contain, too.
-        If all words are copied, so are punctuation marks.
     """
 
     tokens: Sequence[Token]
     passages: Sequence[SourceSentence]
     window: Window
     copied: Sequence[bool]
-
-    @property
-    def is_copy(self) -> bool:
-        """True if all its words are copied, so that there is nothing to read."""
-        return all(self.copied)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,14 +203,17 @@ def sentence_windows(
 def windows_but_copies(
     output: str, inputs: Mapping[str, str], *, room: int
 ) -> Iterator[SentenceWindow | None]:
-    """Yield the windows of `sentence_windows`, with None for each copy, which need not be read."""
+    """Yield the windows of `sentence_windows`, with None for each copy, which need not be read.
+
+    A sentence that joins several runs of the source is read: *You may drive if you feel dizzy*
+    consists of words of *You may drive, but stop if you feel dizzy*.
+    """
     copies = copies_of(inputs)
     for start, end in sentence_intervals(output):
         if copies.holds(output[start:end]):
             yield None
-            continue
-        for window in _windows_of(output[start:end], start, inputs, room=room):
-            yield None if window.is_copy else window
+        else:
+            yield from _windows_of(output[start:end], start, inputs, room=room)
 
 
 def _windows_of(
@@ -341,8 +342,7 @@ def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
                 continue
             if not any(is_negation(behind) for behind in those[last + 1 : last + 2]):
                 copied[at - length + 1 : at + 1] = [True] * length
-    words_are = all(is_copy for is_copy, token in zip(copied, these, strict=True) if token.is_word)
-    return [True] * len(these) if words_are else copied
+    return copied
 
 
 def _turned(words: Sequence[Token]) -> list[bool]:

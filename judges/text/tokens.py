@@ -23,6 +23,11 @@ TURNS = frozenset(
 )
 """Words that may reverse the meaning of a copied phrase after them in its source sentence."""
 
+RESTRICTIONS = frozenset(
+    "if unless only except until till but than though although provided without not".split()  # noqa: SIM905
+)
+"""Words that may restrict the meaning of a copied phrase directly before them."""
+
 
 class Token(NamedTuple):
     """A word, a number or a punctuation mark.

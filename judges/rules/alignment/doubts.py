@@ -1,10 +1,11 @@
 """Sentences in the source's own words that no sentence of the source asserts.
 
-There are two kinds. A sentence joins words of different sentences of the source, such as the
-subject of one and the predicate of another; or it asserts something that the source only reports,
-denies, doubts or makes conditional. Neither shows an error: the joined words may be about the same
-topic, and the report may be right. But then the fact that its words are in the source is no reason
-to vouch for it.
+There are three kinds. A sentence joins words of different sentences of the source, such as the
+subject of one and the predicate of another; it asserts something that the source only reports,
+denies, doubts or makes conditional; or it omits words of a source sentence that affect the sense of
+those around them, such as "half" or "but". None shows an error: the joined words may be about the
+same topic, and the report may be right. But then the fact that its words are in the source is no
+reason to vouch for it.
 
 A sentence with a word that the source lacks is not doubted here.
 """
@@ -17,9 +18,13 @@ from spanjury.judges.core import Unverified
 from spanjury.judges.rules.alignment.aligner import compare
 from spanjury.judges.rules.alignment.index import Search, searched
 from spanjury.judges.rules.alignment.lexicon import LIGHT
+from spanjury.judges.rules.alignment.near_copies import MILD, keeps_sense
+from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes
 
 _JOINED = "It combines parts of different source sentences."
+_CUT = "It omits words of the source's sentence that may change its sense."
+_NONE: frozenset[str] = frozenset()
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
 _LEAST = 2  # minimum words of a sentence to be doubted
 _DOUBTED = 0.3
@@ -86,6 +91,9 @@ def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
     ["The source attributes this to someone ('alleges') and does not state it as fact."]
     >>> [doubt.reason for doubt in doubts("The mayor was hurt.", source)]
     ['It combines parts of different source sentences.']
+    >>> source = {"Leaflet": "You may drive, but stop if you feel dizzy."}
+    >>> [doubt.reason for doubt in doubts("You may drive if you feel dizzy.", source)]
+    ["It omits words of the source's sentence that may change its sense."]
     """
     own, searches = searched(output, inputs)
     for start, sentence in own.items():
@@ -110,7 +118,12 @@ def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
     if not holding:
         return _JOINED if _is_joined(sentence, near) else ""
     reasons = [_unasserting(sentence, source) for source in holding]
-    return "" if "" in reasons else reasons[0]
+    if "" not in reasons:
+        return reasons[0]
+    compared = (compare(sentence, source) for source in holding)
+    ordered = [each for each in compared if each.equal() == len(sentence.tokens)]
+    is_cut = ordered and not any(keeps_sense(each, ignored=MILD) for each in ordered)
+    return _CUT if is_cut else ""
 
 
 def _nearest(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Phrase]:
@@ -145,14 +158,15 @@ def _is_joined(sentence: Phrase, near: Sequence[Phrase]) -> bool:
 def _continues(sentence: Phrase, source: Phrase, *, at: int) -> bool:
     """Return whether `source` may say the end of `sentence`, from token `at`, of the same subject.
 
-    This is possible if its own subject is a pronoun, or has no word that the sentence lacks.
+    This is possible if its own subject is a pronoun and it has no opposite of a word of the
+    sentence, or if its subject has no word that the sentence lacks.
     """
     ending = frozenset(sentence.keys[at:])
     begin = next(number for number, key in enumerate(source.keys) if key in ending)
     subject, token = source.tokens[:begin], source.tokens[begin]
     leading = (folded for start, _, _, folded in lexemes(source.text) if start < token.start)
     if not _PRONOUNS.isdisjoint(leading):
-        return True
+        return all(OPPOSITES.get(key, _NONE).isdisjoint(sentence.keys) for key in source.keys)
     return token.denied == sentence.tokens[at].denied and {part.key for part in subject}.issubset(
         sentence.keys
     )

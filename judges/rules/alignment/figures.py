@@ -44,6 +44,10 @@ _YEARS = range(1500, 2100)
 _SMALL = 10  # numbers up to this may count something else by chance
 _SHARED = 1  # minimum equal words of the two sentences, apart from numbers and units
 _SHARED_WITH_SMALL = 2  # the same for a small number, whose units must have one dimension
+_PERIOD = re.compile(
+    r"\b(?:hourly|daily|weekly|fortnightly|monthly|quarterly|yearly|annual(?:ly)?)\b", re.IGNORECASE
+)
+_OF = re.compile(r"\s+of\b")
 _WORD = re.compile(r"[\s-]*(?:%|[^\W\d_]+)")
 _AMBIGUOUS = frozenset(("pound", "cent"))  # money or weight; money or part of "per cent"
 _UNITS_BY_STEM: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -125,7 +129,7 @@ def _other_number(comparison: Comparison, at: int) -> bool:
         return False
     if not _BOUNDS.isdisjoint({*left.before} ^ {*right.before}) or _applies_rule(comparison):
         return False
-    if _is_cut(comparison, at) or _states(comparison, at):
+    if _is_cut(comparison, at) or _states(comparison, at) or _is_of_another(comparison, at):
         return False
     return is_other_unit or not _rounded(left, right)
 
@@ -158,6 +162,51 @@ def _states(comparison: Comparison, at: int) -> bool:
     if len(counted) == 1:
         return counted[0] in comparison.source.keys
     return any([*pair] == [*counted] for pair in pairwise(comparison.source.keys))
+
+
+def _is_of_another(comparison: Comparison, at: int) -> bool:
+    """Return whether two numbers are of different periods, parts or models."""
+    periods = (
+        {word.lower() for word in _PERIOD.findall(sentence.text)}
+        for sentence in (comparison.output, comparison.source)
+    )
+    if next(periods) != next(periods):
+        return True
+    left, _ = comparison.token(at)
+    if _is_share(comparison.output, left) and any(
+        token.key == left.key and _is_share(comparison.source, token)
+        for token in comparison.source.tokens
+    ):
+        return True
+    return any(_models(comparison, other) for other in range(at))
+
+
+def _is_share(sentence: Phrase, token: Token) -> bool:
+    """Return whether "of" follows a number: ``60 of them``."""
+    return bool(_OF.match(sentence.text, token.end))
+
+
+def _models(comparison: Comparison, at: int) -> bool:
+    """Return whether a name is followed by a number that the source's sentence lacks.
+
+    ``Kestrel 500`` is another model than ``Kestrel 700``.
+    """
+    link = comparison.links[at]
+    own, other = (
+        sentence.tokens[first : first + 2]
+        for sentence, first in (
+            (comparison.output, link.left),
+            (comparison.source, link.right),
+        )
+    )
+    if not link.same or own[0].kind != "name" or not own[1:] or not other[1:]:
+        return False
+    adjacent = all(pair[1].start - pair[0].end == 1 and not pair[1].before for pair in (own, other))
+    return (
+        adjacent
+        and own[1].kind == other[1].kind == "number"
+        and not _held(comparison.source, own[1])
+    )
 
 
 def _other_unit(left: Token, right: Token) -> bool:

@@ -7,6 +7,7 @@ location, but not ``unless it rains``.
 
 import re
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
@@ -31,6 +32,10 @@ would
 all every each any both
 some several few part many
 most nearly almost
+half
+quarter third
+double twice
+with
 more than over above
 less fewer under below
 say says said claim claims claimed according denied think thinks believe believes alleged \
@@ -69,6 +74,29 @@ def _groups() -> Mapping[str, frozenset[int]]:
 _GROUPS = _groups()
 """Word that affects the sense of others -> the lines of `_SENSES` that contain it."""
 
+MILD = frozenset(
+    number
+    for word in (
+        "after",
+        "again",
+        "as",
+        "before",
+        "between",
+        "by",
+        "down",
+        "from",
+        "or",
+        "to",
+        "up",
+        "who",
+    )
+    for number in _GROUPS[word]
+)
+"""Those of words that seldom change the sense of the others: ``rose 4 percent to 620``."""
+
+_PARTIAL = frozenset(("acting", "deputy", "former", "half", "quarter", "third", "twice", "vice"))
+"""Words that a copy must not lose if they stand shortly before its first word."""
+
 _GOVERNING = REVERSING | frozenset(
     """if unless provided whether only solely except until till may might could can possible
     possibly perhaps likely probably say says said claim claims claimed according think thinks
@@ -80,7 +108,7 @@ _GOVERNING = REVERSING | frozenset(
 
 _RESTRICTING = re.compile(
     r"[\s,;]*(?:if|unless|only|except|until|but|than|though|although|provided|as long|or|nor"
-    r"|without|not|instead)\b",
+    r"|without|not|instead|with the exception)\b",
     re.IGNORECASE,
 )
 
@@ -114,16 +142,31 @@ def _is_near_copy(sentence: Phrase, source: Phrase) -> bool:
         return False
     if comparison.equal() < len(sentence.tokens) or _denies_otherwise(comparison):
         return False
+    start = source.tokens[comparison.links[0].right].start
+    governing = _governing(lexemes(source.text), end=start)
+    begin = sentence.tokens[0].start
+    if governing and governing.isdisjoint(_governing(lexemes(sentence.text), end=begin)):
+        return False
+    return keeps_sense(comparison)
+
+
+def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset()) -> bool:
+    """Return whether the output omits no word between or after its tokens that affects their sense.
+
+    All tokens of the output must be equal to tokens of the source. `ignored` are groups of words,
+    as in `MILD`, that may be omitted.
+    """
+    sentence, source = comparison.output, comparison.source
     first, last = comparison.links[0].right, comparison.links[-1].right
     start, end = source.tokens[first].start, source.tokens[last].end
-    written, given = lexemes(sentence.text), lexemes(source.text)
     begin = sentence.tokens[0].start
-    own = [lexeme for lexeme in written if lexeme[0] >= begin]
-    theirs = [lexeme for lexeme in given if start <= lexeme[0] < end]
-    if _senses(own) != _senses(theirs) or _reversals(own) != _reversals(theirs):
+    own = [lexeme for lexeme in lexemes(sentence.text) if lexeme[0] >= begin]
+    theirs = [lexeme for lexeme in lexemes(source.text) if start <= lexeme[0] < end]
+    before = {word for at, _, _, word in lexemes(source.text) if at < start}
+    kept = {word for *_, word in lexemes(sentence.text)}
+    if not _PARTIAL.isdisjoint(before - kept):
         return False
-    governing = _governing(given, end=start)
-    if governing and governing.isdisjoint(_governing(written, end=begin)):
+    if (_senses(own) ^ _senses(theirs)) - ignored or _reversals(own) != _reversals(theirs):
         return False
     return not _RESTRICTING.match(source.text, end)
 

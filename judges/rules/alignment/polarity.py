@@ -7,6 +7,7 @@ clause of the source, and output and clause differ in an odd number of reversals
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Difference, difference, is_firm, loose
@@ -48,7 +49,7 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
     opposed = any(_opposite(comparison, at) for at in range(len(comparison.links)))
     if not (opposed or output.denies or source.denies or _may_oppose(comparison)):
         return
-    if _restricted(output) != _restricted(source):
+    if _restricted(output) != _restricted(source) or _counts_others(comparison):
         return
     firm = list(_firm(comparison))
     yield from firm or _reversed(comparison)
@@ -105,6 +106,18 @@ def _counted(sentence: Phrase, at: int) -> float | None:
     number, token = sentence.tokens[at - 1 : at + 1]
     written = sentence.text[token.start : token.end].lower()
     return number.value if number.unit and UNITS.get(written) == number.unit else None
+
+
+def _counts_others(comparison: Comparison) -> bool:
+    """Return whether a denial is about another number: ``800 did not finish``."""
+    return any(
+        not first.same
+        and second.same
+        and (second.left, second.right) == (first.left + 1, first.right + 1)
+        and all(token.kind == "number" for token in comparison.token(at))
+        and _direction(comparison, at + 1) != 0
+        for at, (first, second) in enumerate(pairwise(comparison.links))
+    )
 
 
 def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:

@@ -725,3 +725,45 @@ def test_another_time_in_a_near_copy_is_marked_whole(
 def test_a_time_that_may_be_right_is_not_marked(output: str, source: str) -> None:
     wrong_times = contradictions(output, {"Timetable": source})
     assert not [each for each in wrong_times if each.category == "time"]
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The monthly rent is 4,000.", "The annual rent is 48,000, payable each month."),
+        (
+            "60 of the spaces will be replaced.",
+            "The car park has 180 spaces; 60 of them will be replaced by spaces at the station.",
+        ),
+        (
+            "The Kestrel 500 runs for 12 minutes in turbo mode.",
+            "The Kestrel 700 is heavy and runs for 18 minutes in turbo mode.",
+        ),
+    ],
+)
+def test_numbers_of_other_periods_parts_and_models_are_no_contradiction(
+    output: str, source: str
+) -> None:
+    assert contradictions(output, {"Source": source}) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The annual rent is 45,000.", "The annual rent is 48,000, payable in advance."),
+        (
+            "The Kestrel 500 runs for 12 minutes in turbo mode.",
+            "The Kestrel 500 is heavy and runs for 18 minutes in turbo mode.",
+        ),
+    ],
+)
+def test_another_number_of_the_same_period_or_model_is_a_contradiction(
+    output: str, source: str
+) -> None:
+    assert [each.category for each in contradictions(output, {"Source": source})] == ["number"]
+
+
+def test_a_denial_about_another_number_is_no_contradiction() -> None:
+    source = {"Source": "About 18,000 runners started, and 17,200 finished."}
+    marked = contradictions("About 18,000 runners started; 800 of them did not finish.", source)
+    assert "negation" not in [each.category for each in marked]

@@ -87,3 +87,40 @@ def test_what_keeps_a_claim_from_being_asserted_stands_anywhere_around_it(
 )
 def test_other_sentences_are_not_doubtful(output: str) -> None:
     assert reasons(output) == []
+
+
+LEAFLET = (
+    "You may drive, but stop if you feel dizzy. Patients with liver disease take half the dose."
+)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "You may drive if you feel dizzy.",
+        "Patients with liver disease take the dose.",
+        "Patients take half the dose.",
+    ],
+)
+def test_a_sentence_without_a_word_that_affects_the_others_is_doubtful(output: str) -> None:
+    assert reasons(output, LEAFLET) == [
+        "It omits words of the source's sentence that may change its sense."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("Patients with liver disease take half the dose.", LEAFLET),
+        ("Sales in Europe rose 4 percent.", "Sales in Europe rose sharply, 4 percent to 620."),
+        ("The library opens in May.", "The library, built in 1932, opens again in May."),
+    ],
+)
+def test_a_sentence_that_omits_other_words_is_not_doubtful(output: str, source: str) -> None:
+    assert reasons(output, source) == []
+
+
+def test_a_pronoun_is_no_continuation_if_its_sentence_says_the_opposite() -> None:
+    source = "The museum is open from Tuesday to Sunday. It is closed on Mondays."
+    assert reasons("The museum is open on Mondays.", source) == [JOINED]
+    assert reasons("The museum is closed on Mondays.", source) == []

@@ -402,7 +402,13 @@ def _classes(
     against = [number for number, name in enumerate(folded) if name in _CONTRADICTED]
     contradicted = against[0] if len(labels) == _THREE and len(against) == 1 else None
     if supported != "":
-        return _named(folder, labels, supported=supported, listed=listed), contradicted
+        named = _named(folder, labels, supported=supported, listed=listed)
+        if named == contradicted:
+            raise ConfigError(
+                f"supported={supported!r} names the class of contradictions of"
+                f" {folder / CONFIG}: {listed}"
+            )
+        return named, contradicted
     if head in _SUPPORTED_BY_AUTHORS:
         return _SUPPORTED_BY_AUTHORS[head], None
     agreeing = [number for number, name in enumerate(folded) if name in _SUPPORTED]

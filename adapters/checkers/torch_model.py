@@ -38,7 +38,7 @@ _KINDS: Mapping[Head, ModelKind] = {
 _WEIGHT_FILES = "model*.safetensors"
 _T5_WORDS, _T5_BLOCK = "transformer.shared.weight", "transformer.encoder.block."
 _UNREADABLE = (OSError, ValueError, TypeError)
-_LEAST_SHARE = 1e-6  # so that its logarithm is finite
+_SMALLEST_SHARE = 1e-6  # so that its logarithm is finite
 
 
 def load_words(card: CheckerCard) -> Tokenizer:
@@ -176,7 +176,8 @@ class _AlignScore(torch.nn.Module):
         pooled = self.base_model(**tensors).pooler_output
         logits = self.get_submodule(self._layer)(pooled)
         if logits.shape[-1] == 1:  # regression towards 0 or 1, so the output may lie outside
-            share = logits.clamp(_LEAST_SHARE, 1 - _LEAST_SHARE)
+            # In bfloat16 the greatest share would be rounded to 1, whose logarithm is infinite.
+            share = logits.float().clamp(_SMALLEST_SHARE, 1 - _SMALLEST_SHARE)
             logits = torch.cat([torch.log1p(-share), torch.log(share)], dim=-1)
         return SequenceClassifierOutput(logits=logits)
 

@@ -99,7 +99,8 @@ class GatedRun:
     def close_early(self) -> None:
         """Print what fails so far, and that nothing is decided."""
         self._name()
-        failing = f"{self.gate.failing} rows fail so far; " if self.gate.failing else ""
+        count = self.gate.failing
+        failing = f"{counted(count, 'row fails', 'rows fail')} so far; " if count else ""
         say(f"{failing}not decided, since the run has not ended: {self._terms}")
 
     @property
@@ -120,7 +121,7 @@ class GatedRun:
         """Print the first failing rows, and missed requirements, for people or workflows."""
         first = self.gate.failures[:_NAMED]
         rest = self.gate.failing - len(first)
-        more = [f"and {rest} more rows fail"] if rest else []
+        more = [f"and {counted(rest, 'more row fails', 'more rows fail')}"] if rest else []
         misses = [f"not met: {line}" for line in missed]
         if self._flags.annotations == "github":
             positions = failing_rows.lines_of_rows(self._job, first)
@@ -304,7 +305,8 @@ class JobSession(Session):
         by_seat = self.view.summary.seats.values()
         if missing := sum(ends[outcome] for ends in by_seat for outcome in UNANSWERED):
             say(
-                f"{missing} reports are missing, and this command asks no model: get them with"
+                f"{counted(missing, 'report is', 'reports are')} missing, and this command asks no"
+                " model: get them with"
                 " 'spanjury resume' and the same flags"
             )
 

@@ -43,8 +43,8 @@ class Shard:
     def __post_init__(self) -> None:
         if not 1 <= self.number <= self.of:
             raise ConfigError(
-                f"got shard {self.number} of {self.of}, expected 1 to {self.of} of them:"
-                " shards are counted from 1"
+                f"got shard {self.number} of {self.of}: the number must be 1 to the number of"
+                " shards, which must be 1 or more"
             )
 
     def __str__(self) -> str:

@@ -195,7 +195,7 @@ SHOTS = (
     Shot(
         name="cascade",
         title="Cascades",
-        says="Cheap seats first: how far do they agree with people, for which cost?",
+        says="Cheap seats first: how far do they agree with people, and at what cost?",
         command="panel cascade jury --human scored.jsonl --html cascade.html",
         page="cascade.html",
         at="#agreement-with-people",

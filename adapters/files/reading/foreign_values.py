@@ -121,7 +121,7 @@ def last_reply(value: object) -> str | None:
 
 
 def question_in(value: object) -> str | None:
-    """Return the user's last turn before the model's last reply; None if there is none."""
+    """Return the user's last turn in a conversation; None if there is none."""
     turns = turns_of(value)
     return next((turn.text for turn in reversed(turns) if turn.role == "user"), None)
 

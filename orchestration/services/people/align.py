@@ -44,8 +44,8 @@ class Alignment:
     ----------
     before, after
         Mean distance between the panel's and people's scores by the present and by the proposed
-        definition, averaged over sources, as a share of the scale, 0 to 1. `after` covers the texts
-        that received a score.
+        definition, averaged over sources, as a share of the scale, 0 to 1. Both cover the
+        held-out texts that the panel scored by the proposed definition.
     gain
         Distance before minus distance after, with its 95 % interval clustered by source.
     """

@@ -1,7 +1,6 @@
 """People with people: their agreement, what they keep of judges' spans, and the report on both.
 
-What they are asked is what judges are asked, so their agreement is the most that can be
-expected of a judge.
+Annotators answer the same questions as judges, so their agreement is a yardstick for a judge.
 """
 
 from collections import Counter
@@ -71,7 +70,7 @@ _ALWAYS = frozenset({"characters.micro", "exact.micro"})
 class PeopleOnAspect:
     """The agreement of annotators on one aspect.
 
-    `texts`, `shared`: that anyone finished, and that two or more did.
+    `texts` counts the texts that anyone finished, `shared` those that two or more people finished.
     """
 
     aspect: str

@@ -14,13 +14,13 @@ from spanjury.orchestration.studies.discernment.findings import (
 )
 
 _SHOWN = 1.0
-"""D of a p-value of .05."""
+"""D of a p-value of 0.05."""
 HALF_STEP = 0.5
 """A mean drop, in steps of the scale, that is enough to act on."""
 ONE_FLIP = math.log(2, 20)
 """D that one more falling source adds at most: the exact p of n falling sources is 2 to the -n."""
 _NOISE = 1e-9
-"""Means differ from what they should be by this much through rounding."""
+"""Tolerance for rounding in means."""
 
 
 class Conclusion(StrEnum):
@@ -29,9 +29,9 @@ class Conclusion(StrEnum):
     DISCERNED = "discerned"
     """Scores fall on an aspect that was damaged, and by enough to act on."""
     PLACE_MISSED = "place missed"
-    """They do, but the judge marks spans, and none of them touches the damage."""
+    """Scores fall by enough, but the judge marks spans and none of them touches the damage."""
     TOO_SMALL = "too small to act on"
-    """Scores fall, but neither by half a step nor so that damaged texts stand out."""
+    """Scores fall, but by less than half a step, and damaged texts do not stand out."""
     NOT_DISCERNED = "not discerned"
     """It is not shown that scores fall."""
     ELSEWHERE = "falls elsewhere"

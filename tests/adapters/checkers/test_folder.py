@@ -325,6 +325,8 @@ def test_a_folder_that_cannot_be_read_safely_is_refused_in_one_line(
 
 def test_the_class_that_means_supported_can_be_named(tmp_path: Path) -> None:
     folder = save_checker("bert", tmp_path, labels=NLI)
+    with pytest.raises(ConfigError, match="names the class of contradictions"):
+        open_folder(folder=str(folder), supported="contradiction")
     usual = supported(open_folder(folder=str(folder)))
     renamed(folder)
     assert supported(open_folder(folder=str(folder), supported=0)) == usual

@@ -153,7 +153,7 @@ def test_an_invalid_shard_is_refused_with_an_example(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["0/16", "17/16", "0/0"])
 def test_shards_are_counted_from_one(text: str) -> None:
-    with pytest.raises(ConfigError, match="counted from 1"):
+    with pytest.raises(ConfigError, match="must be 1 to the number of shards"):
         parse_shard(text, {})
 
 

@@ -127,6 +127,13 @@ def test_json_is_limited_in_its_depth(tmp_path: Path) -> None:
     assert faults(read_jsonl, path, limits) == []
 
 
+def test_json_in_a_cell_has_the_same_limit_of_depth(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('output,meta\nx,"{""y"": ' + "[" * 80 + "]" * 80 + '}"\n')
+    assert "nested too deeply" in faults(read_csv, path, USUAL)[0]
+    assert faults(read_csv, path, DataLimits(depth=200)) == []
+
+
 def test_a_packed_file_is_limited_in_what_it_unpacks_to(tmp_path: Path) -> None:
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress((b"x" * 9_999 + b"\n") * 14_000, 9))

@@ -107,11 +107,13 @@ class Columns:
 
     `paths` has for each column its path of keys, such as ``("human", "fluency")``; empty for a
     column without a name, which is ignored. For the paths in `outputs` an empty cell is a text.
+    JSON in a cell may be nested `depth` deep.
     """
 
     names: tuple[str, ...]
     paths: tuple[tuple[str, ...], ...]
     outputs: frozenset[tuple[str, ...]]
+    depth: int
 
     def row(self, cells: Sequence[str]) -> dict[str, Any]:
         """Return the native row of `cells`; an empty cell is left out, unless it is an output.
@@ -130,7 +132,7 @@ class Columns:
                 group = row
                 for key in outer:
                     group = group.setdefault(key, {})
-                group[last] = _value(cell, path=path)
+                group[last] = _value(cell, path=path, depth=self.depth)
         if isinstance(references := row.get("reference"), dict):
             row["reference"] = list(references.values())
         return row
@@ -161,6 +163,7 @@ def read_header(
         names=names,
         paths=tuple(map(column_path if is_native else _nested_path, named)),
         outputs=frozenset(map(_nested_path, shape.output)),
+        depth=limits.depth,
     )
     for first, second in combinations(filter(None, columns.paths), 2):
         if first[: len(second)] == second[: len(first)]:
@@ -175,11 +178,11 @@ def _nested_path(name: str) -> tuple[str, ...]:
     return tuple(name.split(".", 1)) if name else ()
 
 
-def _value(cell: str, *, path: tuple[str, ...]) -> object:
+def _value(cell: str, *, path: tuple[str, ...], depth: int) -> object:
     """Parse a cell by its path; a score that is not a number is refused later."""
     if len(path) == 1 and path[0] in _JSON_COLUMNS:
         try:
-            return parse_json(cell)
+            return parse_json(cell, depth=depth)
         except DataError as error:
             raise DataError(f"column {path[0]}: {error}") from error
     if path[0] not in {"human", "scores"}:

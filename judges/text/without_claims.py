@@ -10,8 +10,9 @@ _MARKS = re.compile(
     r"\(?(?:\b(?:context|document|passage|source)\s)?\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]\)?"
     r"|【[^】\n]{0,60}】"
     r"|\((?:source|sources|see|ref)\b[^()\n]{0,60}\)"
-    # numbers of list items
-    r"|^[ \t]*(?:\d{1,3}|[A-Za-z])[.)](?=\s)"
+    # numbers of list items and steps: 1. (1) **Step 1:**
+    r"|^[ \t]*(?:(?:\d{1,3}|[A-Za-z])[.)]|\(\d{1,3}\))(?=\s)"
+    r"|^[ \t]*[#*_]{0,4}[ \t]?step\s\d{1,2}[*_]{0,2}\s?[:.)–-][*_]{0,2}(?=\s)"
     # answers before a sentence that states them
     r"|(?:\A|(?<=[.!?\n]))\s*(?:yes|no|sure|certainly|of course|correct|okay|ok)\s?[,.!:](?=\s+\S)",
     re.IGNORECASE | re.MULTILINE,

@@ -94,7 +94,23 @@ MILD = frozenset(
 )
 """Those of words that seldom change the sense of the others: ``rose 4 percent to 620``."""
 
-_PARTIAL = frozenset(("acting", "deputy", "former", "half", "quarter", "third", "twice", "vice"))
+_PARTIAL = frozenset(
+    (
+        "acting",
+        "avoid",
+        "deputy",
+        "forbidden",
+        "former",
+        "half",
+        "quarter",
+        "rarely",
+        "seldom",
+        "third",
+        "twice",
+        "unlike",
+        "vice",
+    )
+)
 """Words that a copy must not lose if they stand shortly before its first word."""
 
 _GOVERNING = REVERSING | frozenset(
@@ -108,7 +124,7 @@ _GOVERNING = REVERSING | frozenset(
 
 _RESTRICTING = re.compile(
     r"[\s,;]*(?:if|unless|only|except|until|but|than|though|although|provided|as long|or|nor"
-    r"|without|not|instead|with the exception)\b",
+    r"|without|not|instead|with the exception|apart from|excluding|subject to|depending|at most)\b",
     re.IGNORECASE,
 )
 

@@ -47,3 +47,8 @@ def test_a_sentence_that_says_what_the_source_lacks_is_recognised(
     output = f"It rains. {sentence}"
     assert absences(output) == ([(10, len(output))] if is_absence else [])
     assert blanked(output, [(10, len(output))]).rstrip() == "It rains."
+
+
+@pytest.mark.parametrize("step", ["Step 1: ", "**Step 1:** ", "### Step 1 - ", "(1) "])
+def test_the_number_of_a_step_is_no_claim(step: str) -> None:
+    assert without_marks(f"{step}Open the app.").split() == ["Open", "the", "app."]

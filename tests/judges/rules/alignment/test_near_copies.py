@@ -41,3 +41,19 @@ def test_a_text_that_only_leaves_words_out_is_a_near_copy(output: str) -> None:
 )
 def test_a_text_that_changes_the_sense_is_none(output: str) -> None:
     assert not are_near_copies(output, {"News": SOURCE})
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("Returns are free.", "Returns are free, excluding furniture."),
+        (
+            "The Basic plan includes support.",
+            "Unlike the Basic plan, the Pro plan includes support.",
+        ),
+        ("He answers letters.", "He rarely answers letters."),
+        ("The battery lasts 12 hours.", "The battery lasts 12 hours at most."),
+    ],
+)
+def test_a_copy_without_an_exception_or_a_bound_is_no_near_copy(output: str, source: str) -> None:
+    assert not are_near_copies(output, {"Source": source})

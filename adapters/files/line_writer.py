@@ -245,14 +245,15 @@ class ResultLog:
     """Appends lines to a file, in a ``with`` block; on entry the file is cut to `size` bytes.
 
     `size` is the size after the last committed lines. The caller stores it elsewhere once the
-    lines are on disk. A shorter file must have been edited, and keeps its contents.
+    lines are on disk. A shorter file must have been edited, and keeps its contents, as does every
+    file if `size` is None. Afterwards `size` is that of the file.
 
     Raises `StoreError` if the file cannot be written, or another process writes it.
     """
 
-    def __init__(self, path: Path, *, size: int) -> None:
+    def __init__(self, path: Path, *, size: int | None) -> None:
+        self.size = size
         self._path = path
-        self._size = size
         self._file: FileIO | None = None
 
     def __enter__(self) -> Self:
@@ -260,8 +261,10 @@ class ResultLog:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = FileIO(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666), "r+")
             lock_file(self._file.fileno())
-            if self._file.seek(0, os.SEEK_END) > self._size:
-                self._file.truncate(self._size)
+            end = self._file.seek(0, os.SEEK_END)
+            if self.size is not None and end > self.size:
+                end = self._file.truncate(self.size)
+            self.size = end
         except OSError as error:
             self._close()
             raise _unwritable(self._path, error) from error

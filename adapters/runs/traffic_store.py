@@ -244,16 +244,23 @@ class TrafficStore:
         value: bytes | None = self._first("SELECT value FROM states WHERE name = ?", name)
         return value
 
-    def cursor(self, sink: str) -> tuple[int, int]:
-        """Return the number of the last item that a sink has received, and the size of its file."""
+    def cursor(self, sink: str) -> int:
+        """Return the number of the last item that a sink has received; 0 if there is none."""
         with naming(self._path):
-            query = "SELECT number, size FROM cursors WHERE sink = ?"
-            row: tuple[int, int] | None = self._reader.execute(query, (sink,)).fetchone()
-        return row or (0, 0)
+            query = "SELECT number FROM cursors WHERE sink = ?"
+            row: tuple[int] | None = self._reader.execute(query, (sink,)).fetchone()
+        return row[0] if row else 0
+
+    def file_size(self, sink: str) -> int | None:
+        """Return the size of a sink's file after the last delivery; None if the sink is new."""
+        with naming(self._path):
+            query = "SELECT size FROM cursors WHERE sink = ?"
+            row: tuple[int] | None = self._reader.execute(query, (sink,)).fetchone()
+        return row[0] if row else None
 
     def undelivered(self, sink: str, *, kind: str, limit: int) -> list[Outgoing]:
         """Return the next items for a sink, the oldest first."""
-        number, _ = self.cursor(sink)
+        number = self.cursor(sink)
         with naming(self._path):
             rows = self._reader.execute(_NEXT, (kind, number, limit)).fetchall()
         return [
@@ -324,7 +331,7 @@ class TrafficStore:
 
         Scores that one of `sinks` has not received yet, or has refused, are kept.
         """
-        least = min((self.cursor(sink)[0] for sink in sinks), default=_LAST)
+        least = min((self.cursor(sink) for sink in sinks), default=_LAST)
 
         def put(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM traces WHERE ended < ?", (before,))

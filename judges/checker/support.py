@@ -159,7 +159,7 @@ def _report(
 
 def _rationale(findings: Findings) -> str:
     if not findings.read:
-        return "The source says all of it word for word."
+        return "It repeats the source in runs of words, so no sentence was read."
     errors = counted(len(findings.spans), "place") + " that the source does not support"
     copied = f"; {findings.copied} more copied from it" if findings.copied else ""
     left = f", {len(findings.unverified)} of them not verified" if findings.unverified else ""

@@ -24,6 +24,7 @@ from spanjury.judges.checker.cutting import (
 )
 from spanjury.judges.core import ROOM, JudgeError, Likelihoods, Window, WindowReader, WindowReading
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.stems import stem
 from spanjury.judges.text.tokens import RESTRICTIONS, TURNS, Token, is_negation, tokens
 from spanjury.judges.text.words import folded_words
 
@@ -154,12 +155,18 @@ class SentenceWindow:
         The passages of the window, in the order of the source.
     copied
         For each token, whether it is in a run of three or more that the passages contain, too.
+        If all words are copied, so are punctuation marks.
     """
 
     tokens: Sequence[Token]
     passages: Sequence[SourceSentence]
     window: Window
     copied: Sequence[bool]
+
+    @property
+    def is_copy(self) -> bool:
+        """True if all its words are copied, so that there is nothing to read."""
+        return all(self.copied)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,17 +210,14 @@ def sentence_windows(
 def windows_but_copies(
     output: str, inputs: Mapping[str, str], *, room: int
 ) -> Iterator[SentenceWindow | None]:
-    """Yield the windows of `sentence_windows`, with None for each copy, which need not be read.
-
-    A sentence that joins several runs of the source is read: *You may drive if you feel dizzy*
-    consists of words of *You may drive, but stop if you feel dizzy*.
-    """
+    """Yield the windows of `sentence_windows`, with None for each copy, which need not be read."""
     copies = copies_of(inputs)
     for start, end in sentence_intervals(output):
         if copies.holds(output[start:end]):
             yield None
-        else:
-            yield from _windows_of(output[start:end], start, inputs, room=room)
+            continue
+        for window in _windows_of(output[start:end], start, inputs, room=room):
+            yield None if window.is_copy else window
 
 
 def _windows_of(
@@ -326,8 +330,8 @@ def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
 def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
     """Return for each token whether it is in a run that `those` contain word for word.
 
-    A run does not count if a word before it, or the word after it, may reverse its meaning: a part
-    of "will not close" is not a copy.
+    A run does not count if a word before it may reverse its meaning, or the word after it may
+    reverse or restrict it: a part of "will not close" or of "open only in May" is not a copy.
     """
     positions: dict[str, list[int]] = {}
     for at, token in enumerate(those):
@@ -340,9 +344,11 @@ def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
         for last, length in lengths.items():
             if length < _COPIED or turned[last - length + 1]:
                 continue
-            if not any(is_negation(behind) for behind in those[last + 1 : last + 2]):
+            behind = those[last + 1 : last + 2]
+            if not any(is_negation(word) or word.stem in _RESTRICTING for word in behind):
                 copied[at - length + 1 : at + 1] = [True] * length
-    return copied
+    words_are = all(is_copy for is_copy, token in zip(copied, these, strict=True) if token.is_word)
+    return [True] * len(these) if words_are else copied
 
 
 def _turned(words: Sequence[Token]) -> list[bool]:
@@ -355,6 +361,7 @@ def _turned(words: Sequence[Token]) -> list[bool]:
     return turned
 
 
+_RESTRICTING = frozenset(map(stem, RESTRICTIONS))
 _BATCH = 16  # sentences read between two points at which the work can be cancelled
 
 _SUPPORTED = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)

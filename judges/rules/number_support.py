@@ -313,7 +313,7 @@ def is_stated(words: Sequence[Word], index: SourceIndex, *, number: Number, text
     return (
         index.states(number.value)
         or (isinf(number.value) and all(stem(word.folded) in index.where for word in stating))
-        or (bare and stating[0].folded in index.where)
+        or (bare and stem(stating[0].folded) in index.where)
         or (len(stating) > 1 and _is_torn(stating, index))
         or (stating[0].text[-1].isalpha() and number.value in index.ordinals)
         or any(map(index.states, _readings_around(stating, text)))

@@ -24,7 +24,8 @@ TURNS = frozenset(
 """Words that may reverse the meaning of a copied phrase after them in its source sentence."""
 
 RESTRICTIONS = frozenset(
-    "if unless only except until till but than though although provided without not".split()  # noqa: SIM905
+    """if unless only except until till but than though although provided or nor without not
+    instead""".split()  # noqa: SIM905
 )
 """Words that may restrict the meaning of a copied phrase directly before them."""
 

@@ -104,6 +104,8 @@ def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
     if not _NUMBER.fullmatch(text):
         raise ConfigError(f"got the shard {text!r}, expected one as 3/16, a count as 16, or auto")
     of = int(text)
+    if of < 1:
+        raise ConfigError("got 0 shards, expected 1 or more")
     if _KUBERNETES in environment:
         return Shard(number=_number_in(environment, _KUBERNETES) + 1, of=of)
     if _SLURM not in environment:

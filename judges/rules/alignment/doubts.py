@@ -17,7 +17,7 @@ from types import MappingProxyType
 from spanjury.judges.core import Unverified
 from spanjury.judges.rules.alignment.aligner import compare
 from spanjury.judges.rules.alignment.index import Search, searched
-from spanjury.judges.rules.alignment.lexicon import LIGHT
+from spanjury.judges.rules.alignment.lexicon import LIGHT, PARTIAL
 from spanjury.judges.rules.alignment.near_copies import MILD, keeps_sense
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes
@@ -43,7 +43,7 @@ _GROUPS = {
     "The source denies or doubts this ({!r}).": """
         denied denies deny denying dismissed dispute disputed disputes doubt doubted doubts
         doubtful false falsely incorrect myth refuted reject rejected rejects unclear unlikely
-        unproven untrue wrongly hardly barely""",
+        unproven untrue wrongly hardly barely rarely seldom avoid forbidden""",
     "The source says this only under a condition ({!r}).": "if provided unless whether",
     "The source calls this possible or intended ({!r}), not a fact.": """
         assume assumed assumes expect expected expects estimate estimated fear feared fears
@@ -52,6 +52,7 @@ _GROUPS = {
         promise promised promises propose proposed proposes speculated speculation supposed
         supposedly suspect suspected suspects unconfirmed want wanted wants""",
     "The source says this with a reservation ({!r}).": "could may might should",
+    "The source says this of a part or of another ({!r}).": " ".join(sorted(PARTIAL)),
 }
 _WORDINGS: Mapping[str, str] = MappingProxyType(
     {word: wording for wording, words in _GROUPS.items() for word in words.split()}

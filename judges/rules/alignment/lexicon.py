@@ -20,6 +20,9 @@ NEGATORS = frozenset(
 )
 """Words that deny the next word."""
 
+PARTIAL = frozenset("acting deputy former half twice unlike vice".split())  # noqa: SIM905
+"""Words that limit what follows to a part of it, or to another."""
+
 REVERSING = (NEGATORS - {"nor"}) | frozenset(
     """unable deny denies denied refuse refuses refused reject rejects rejected fail fails failed
     decline declined lack lacks lacked lose loses lost missing avoid avoided stop stops stopped

@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.index import pieces, searched
-from spanjury.judges.rules.alignment.lexicon import REVERSING
+from spanjury.judges.rules.alignment.lexicon import PARTIAL, REVERSING
 from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, lexemes
+from spanjury.judges.text.tokens import RESTRICTIONS
 
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
 
@@ -94,38 +95,31 @@ MILD = frozenset(
 )
 """Those of words that seldom change the sense of the others: ``rose 4 percent to 620``."""
 
-_PARTIAL = frozenset(
-    (
-        "acting",
-        "avoid",
-        "deputy",
-        "forbidden",
-        "former",
-        "half",
-        "quarter",
-        "rarely",
-        "seldom",
-        "third",
-        "twice",
-        "unlike",
-        "vice",
-    )
-)
-"""Words that a copy must not lose if they stand shortly before its first word."""
-
-_GOVERNING = REVERSING | frozenset(
-    """if unless provided whether only solely except until till may might could can possible
-    possibly perhaps likely probably say says said claim claims claimed according think thinks
+_GOVERNING = (
+    REVERSING
+    | PARTIAL
+    | frozenset(
+        """if unless provided whether only solely except until till may might could can possible
+    possibly perhaps likely probably rarely seldom say says said claim claims claimed according
+    think thinks
     believe believes alleged allegedly reportedly hope hopes hoped plan plans planned want wants
     wanted expect expects expected fear fears feared warn warned suggest suggests
     suggested""".split()  # noqa: SIM905
+    )
 )
 """Words that a clause must not lose if they precede it."""
 
+_PHRASES = (
+    "apart from",
+    "as long",
+    "at most",
+    "depending",
+    "excluding",
+    "subject to",
+    "with the exception",
+)
 _RESTRICTING = re.compile(
-    r"[\s,;]*(?:if|unless|only|except|until|but|than|though|although|provided|as long|or|nor"
-    r"|without|not|instead|with the exception|apart from|excluding|subject to|depending|at most)\b",
-    re.IGNORECASE,
+    rf"[\s,;]*(?:{'|'.join(sorted((*RESTRICTIONS, *_PHRASES)))})\b", re.IGNORECASE
 )
 
 
@@ -178,10 +172,6 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
     begin = sentence.tokens[0].start
     own = [lexeme for lexeme in lexemes(sentence.text) if lexeme[0] >= begin]
     theirs = [lexeme for lexeme in lexemes(source.text) if start <= lexeme[0] < end]
-    before = {word for at, _, _, word in lexemes(source.text) if at < start}
-    kept = {word for *_, word in lexemes(sentence.text)}
-    if not _PARTIAL.isdisjoint(before - kept):
-        return False
     if (_senses(own) ^ _senses(theirs)) - ignored or _reversals(own) != _reversals(theirs):
         return False
     return not _RESTRICTING.match(source.text, end)

@@ -334,7 +334,8 @@ def _as_conversation(segment: Segment) -> Trajectory:
 def _request(version: Version, trajectory: Trajectory) -> tuple[int, int]:
     """Return the half-open range of the agent's turns on the request with the first error."""
     positions = [position_in(version.segment, error.span) for error in version.errors]
-    first = min(position.turn for position in positions if position) - 1
+    turns = (position.turn for position in positions if position)
+    first = min(turns, default=len(trajectory.turns)) - 1
     users = [index for index, turn in enumerate(trajectory.turns) if turn.role == "user"]
     begin = max((index + 1 for index in users if index < first), default=0)
     return begin, min((index for index in users if index > first), default=len(trajectory.turns))

@@ -22,7 +22,9 @@ from transformers import (
     T5Config,
 )
 
+from spanjury.adapters.checkers.card import read_checker_card
 from spanjury.adapters.checkers.folder import FolderChecker, open_folder
+from spanjury.adapters.checkers.torch_model import TorchModel
 from spanjury.judges.checker.judge import CheckerJudge
 from spanjury.judges.core import ClaimPair, ConfigError, JudgeError, Segment
 
@@ -159,6 +161,16 @@ def test_a_number_of_alignscore_outside_of_0_to_1_is_the_nearest_probability(
         save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
         checker = open_folder(folder=str(folder), answers="reg")
         assert supported(checker) == pytest.approx([nearest] * len(PAIRS), abs=CLOSE)
+
+
+def test_a_certain_number_of_alignscore_is_finite_in_half_precision(tmp_path: Path) -> None:
+    folder = save_checker("alignscore", tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    weights["reg_layer.bias"].fill_(40.0)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    model = TorchModel(read_checker_card(folder, answers="reg"), device="cpu", is_half=True)
+    ids = np.ones((1, 4), dtype=np.int64)
+    assert np.isfinite(model.logits(ids, ids, 0 * ids)).all()
 
 
 def test_alignscores_heads_have_signatures_and_names_of_their_own(tmp_path: Path) -> None:

@@ -184,16 +184,16 @@ async def test_copied_sentences_are_not_read_and_have_nearly_the_best_score() ->
     assert report.score == pytest.approx(5, abs=0.01)
     assert (reader.read_windows, report.spans) == ([], ())
     assert report.error_probability == pytest.approx(0.001, abs=0.001)
-    assert report.rationale == "The source says all of it word for word."
+    assert report.rationale == "It repeats the source in runs of words, so no sentence was read."
 
 
-async def test_a_sentence_that_joins_copied_stretches_is_read_but_its_words_are_supported() -> None:
-    reader = FakeWindowReader(words={"built": contradicted(0.99)})
+async def test_a_sentence_of_copied_stretches_is_not_read_whatever_marks_join_them() -> None:
+    reader = FakeWindowReader(words={";": contradicted(0.99), "built": contradicted(0.99)})
     joined = "It was built by Mary Evans; and holds 12,000 books!"
     report = await ReaderJudge(encoder=reader).assess(segment(joined), ASPECT)
-    assert len(reader.read_windows) == 1
-    assert report.spans == ()
-    assert "No error found in 1 sentence that the judge read" in report.rationale
+    assert report.error_probability == pytest.approx(0.001, abs=0.001)
+    assert reader.read_windows == []
+    assert report.rationale == "It repeats the source in runs of words, so no sentence was read."
 
 
 @pytest.mark.parametrize("behind", ["only in May", "unless it rains", "but not on Mondays"])

@@ -66,6 +66,10 @@ def marked(output: str, source: str) -> list[str]:
         ("They gave 3,480 boxes and 4,120 in May.", "They gave 7,600 boxes, 640 more in May."),
         ("Of the 46 helpers 14 joined this year.", "Of the helpers 32 were there before."),
         ("A tax credit of up to 35 million dollars a year over ten years.", "350 million dollars."),
+        (
+            "Sales in Europe rose to 620 million euros.",
+            "| Region | Sales (million euros) |\n|---|---|\n| Europe | 620 |",
+        ),
         ("They won five matches. A win is worth 3 points.", "They have 15 points."),
         ("| Day | Mon | Wed |\n| Sun | 14 | 21 |", "On Wednesday it is warmer than on Monday."),
         ("It takes two and a half hours.", "It takes 2.5 hours."),

@@ -151,6 +151,12 @@ def test_an_invalid_shard_is_refused_with_an_example(text: str) -> None:
         parse_shard(text, ARRAY)
 
 
+def test_no_shards_are_refused_whatever_the_environment_says() -> None:
+    for environment in ({}, {"JOB_COMPLETION_INDEX": "0"}):
+        with pytest.raises(ConfigError, match="got 0 shards, expected 1 or more"):
+            parse_shard("0", environment)
+
+
 @pytest.mark.parametrize("text", ["0/16", "17/16", "0/0"])
 def test_shards_are_counted_from_one(text: str) -> None:
     with pytest.raises(ConfigError, match="must be 1 to the number of shards"):

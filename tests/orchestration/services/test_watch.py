@@ -143,6 +143,18 @@ async def test_lines_that_a_killed_watch_wrote_too_many_are_cut_off(tmp_path: Pa
     assert [row["id"] for row in rows] == [trace_id(1), trace_id(2)]
 
 
+async def test_what_another_program_wrote_to_the_output_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text('{"id": "other"}\n')
+    watching = Watching(tmp_path / "state", output=out)
+    await watching.judge(exported(1, RIGHT))
+    first = out.read_bytes()
+    out.write_bytes(first + first[:40])  # written, and not noted before the kill
+    await watching.judge(exported(2, RIGHT))
+    rows = list(map(json.loads, out.read_text().splitlines()))
+    assert [row["id"] for row in rows] == ["other", trace_id(1), trace_id(2)]
+
+
 async def test_scores_wait_for_a_service_and_keep_their_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

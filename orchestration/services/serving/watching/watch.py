@@ -478,8 +478,8 @@ async def open_watch(
         watch.deliveries += [make(store=store, bell=watch.sent, say=say) for make in deliver]
         if plan.output is not None:
             name = f"{_FILE}:{plan.output.resolve()}"
-            _, size = store.cursor(name)
-            file = stack.enter_context(ResultLog(plan.output, size=size))
+            file = stack.enter_context(ResultLog(plan.output, size=store.file_size(name)))
+            await store.deliver(name, store.cursor(name), size=file.size or 0)
             watch.deliveries.append(FileDelivery(name, file, store=store, bell=watch.sent))
         yield watch
 

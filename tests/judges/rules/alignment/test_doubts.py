@@ -90,7 +90,8 @@ def test_other_sentences_are_not_doubtful(output: str) -> None:
 
 
 LEAFLET = (
-    "You may drive, but stop if you feel dizzy. Patients with liver disease take half the dose."
+    "You may drive, but stop if you feel dizzy. Patients with liver disease take half the dose. "
+    "The pool, unless it rains, stays open."
 )
 
 
@@ -98,8 +99,8 @@ LEAFLET = (
     "output",
     [
         "You may drive if you feel dizzy.",
-        "Patients with liver disease take the dose.",
         "Patients take half the dose.",
+        "The pool stays open.",
     ],
 )
 def test_a_sentence_without_a_word_that_affects_the_others_is_doubtful(output: str) -> None:
@@ -109,8 +110,24 @@ def test_a_sentence_without_a_word_that_affects_the_others_is_doubtful(output: s
 
 
 @pytest.mark.parametrize(
+    ("output", "source", "word"),
+    [
+        ("The members agreed.", "Half of the members agreed.", "Half"),
+        ("Patients take the dose.", "Patients take half the dose.", "half"),
+        ("The mayor of Dorn resigned.", "The deputy mayor of Dorn resigned.", "deputy"),
+    ],
+)
+def test_a_sentence_on_a_part_or_on_another_is_doubtful(
+    output: str, source: str, word: str
+) -> None:
+    assert reasons(output, source) == [f"The source says this of a part or of another ({word!r})."]
+    assert reasons(source, source) == []
+
+
+@pytest.mark.parametrize(
     ("output", "source"),
     [
+        ("The library reopened.", "Half the shops closed, and the library reopened."),
         ("Patients with liver disease take half the dose.", LEAFLET),
         ("Sales in Europe rose 4 percent.", "Sales in Europe rose sharply, 4 percent to 620."),
         ("The library opens in May.", "The library, built in 1932, opens again in May."),

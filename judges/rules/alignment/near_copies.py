@@ -77,49 +77,24 @@ _GROUPS = _groups()
 
 MILD = frozenset(
     number
-    for word in (
-        "after",
-        "again",
-        "as",
-        "before",
-        "between",
-        "by",
-        "down",
-        "from",
-        "or",
-        "to",
-        "up",
-        "who",
-    )
+    for word in "after again as before between by down from or to up who".split()  # noqa: SIM905
     for number in _GROUPS[word]
 )
 """Those of words that seldom change the sense of the others: ``rose 4 percent to 620``."""
 
-_GOVERNING = (
-    REVERSING
-    | PARTIAL
-    | frozenset(
-        """if unless provided whether only solely except until till may might could can possible
+_GOVERNING = frozenset(
+    """if unless provided whether only solely except until till may might could can possible
     possibly perhaps likely probably rarely seldom say says said claim claims claimed according
-    think thinks
-    believe believes alleged allegedly reportedly hope hopes hoped plan plans planned want wants
-    wanted expect expects expected fear fears feared warn warned suggest suggests
+    think thinks believe believes alleged allegedly reportedly hope hopes hoped plan plans planned
+    want wants wanted expect expects expected fear fears feared warn warned suggest suggests
     suggested""".split()  # noqa: SIM905
-    )
-)
+).union(REVERSING, PARTIAL)
 """Words that a clause must not lose if they precede it."""
 
-_PHRASES = (
-    "apart from",
-    "as long",
-    "at most",
-    "depending",
-    "excluding",
-    "subject to",
-    "with the exception",
-)
 _RESTRICTING = re.compile(
-    rf"[\s,;]*(?:{'|'.join(sorted((*RESTRICTIONS, *_PHRASES)))})\b", re.IGNORECASE
+    rf"[\s,;]*(?:{'|'.join(sorted(RESTRICTIONS))}|apart from|as long|at most|depending|excluding"
+    r"|subject to|with the exception)\b",
+    re.IGNORECASE,
 )
 
 

@@ -35,8 +35,7 @@ class Condition:
     severity
         1 to 5: the gravity of the errors that it makes.
     weights
-        Aspect -> its share of the harm according to experts, summing to 1; empty if no expert
-        was asked.
+        Aspect -> its share of the harm, summing to 1; empty without weights.
     """
 
     name: str

@@ -29,6 +29,7 @@ from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 from spanjury.judges.core import ConfigError, choices_for
+from spanjury.judges.core.errors import reason_of
 from spanjury.perturbations.perturbation import Level
 
 Degree = Literal["minor", "major"]
@@ -154,8 +155,7 @@ def _read(file: Traversable, *, name: str) -> Recipe:
     try:
         table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise ConfigError(f"cannot read recipe {name}: {reason}") from error
+        raise ConfigError(f"cannot read recipe {name}: {reason_of(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"recipe {name} is not a TOML file: {error}") from error
     try:

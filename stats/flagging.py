@@ -62,8 +62,10 @@ def cutoff(spared: ArrayLike, *, rate: float) -> float:
     return float(scores[math.floor(rate * scores.size + NOISE)]) if scores.size else math.nan
 
 
-def flagged(spared: ArrayLike, scores: ArrayLike, *, rate: float) -> Weighted:
-    """Return the effect "share of `scores` below the cut-off of `spared`".
+def flagged(
+    spared: ArrayLike, scores: ArrayLike, *, rate: float, among: ArrayLike | None = None
+) -> Weighted:
+    """Return the effect "share of texts whose score is below the cut-off of `spared`".
 
     Parameters
     ----------
@@ -73,11 +75,14 @@ def flagged(spared: ArrayLike, scores: ArrayLike, *, rate: float) -> Weighted:
         Shape ``(..., texts)``; NaN where missing.
     rate
         As in `cutoff`.
+    among
+        The texts that the share is of, booleans in the shape of `scores`; None for those with a
+        score. A text without a score is not below the cut-off.
 
     Returns
     -------
     Weighted
-        The cut-off is that of the draw. NaN unless there are scores of both kinds.
+        The cut-off is that of the draw. NaN without a score in `spared` or a text in `among`.
 
     Raises
     ------
@@ -86,15 +91,22 @@ def flagged(spared: ArrayLike, scores: ArrayLike, *, rate: float) -> Weighted:
     """
     checked_share("rate", rate)
     pool, cells = _Pool(spared), checked_differences(scores)
+    is_among = ~np.isnan(cells) if among is None else np.asarray(among, dtype=np.bool_)
+    if is_among.shape != cells.shape:
+        raise ValueError(f"expected `among` of the shape {cells.shape}, got {is_among.shape}")
 
     def weighted(counts: FloatArray) -> FloatArray:
         below = pool.cutoffs(counts, rate=rate)[:, np.newaxis]
         shares = [
             safe_divide(
                 np.where(np.isnan(below[:, 0]), np.nan, np.sum(counts * (cell < below), axis=1)),
-                np.sum(counts * ~np.isnan(cell), axis=1),
+                np.sum(counts * whole, axis=1),
             )
-            for cell in cells.reshape(-1, cells.shape[-1])
+            for cell, whole in zip(
+                cells.reshape(-1, cells.shape[-1]),
+                is_among.reshape(-1, cells.shape[-1]),
+                strict=True,
+            )
         ]
         return _shaped(shares, len(counts), cells)
 

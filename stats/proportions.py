@@ -35,8 +35,8 @@ def clustered_proportion(
     Parameters
     ----------
     successes, trials
-        Shape ``(clusters,)``; integers with ``0 <= successes <= trials``. A cluster
-        without trials is skipped.
+        Shape ``(clusters,)``; numbers with ``0 <= successes <= trials``, which are no integers if
+        trials have weights. A cluster without trials is skipped.
     confidence
         Level of the interval, in ``(0, 1)``.
 

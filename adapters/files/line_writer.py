@@ -13,6 +13,7 @@ from typing import Self
 
 from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import DataError, StoreError
+from spanjury.judges.core.errors import reason_of
 
 PART = ".part"
 """Suffix of a file that is not complete yet."""
@@ -139,8 +140,7 @@ def _write_all(file: FileIO, data: bytes) -> None:
 def _unwritable(path: Path, error: OSError | ValueError) -> StoreError:
     if isinstance(error, BlockingIOError):
         return StoreError(f"{path}: another process is writing it")
-    words = getattr(error, "strerror", None) or str(error)
-    return StoreError(f"{path}: cannot be written: {words}")
+    return StoreError(f"{path}: cannot be written: {reason_of(error)}")
 
 
 def json_line(row: Mapping[str, object], *, name: str) -> bytes:
@@ -242,29 +242,38 @@ class SealedFiles:
 
 
 class ResultLog:
-    """Appends lines to a file, in a ``with`` block; on entry the file is cut to `size` bytes.
+    """Appends lines to a file, in a ``with`` block; other programs may append to it, too.
 
-    `size` is the size after the last committed lines. The caller stores it elsewhere once the
-    lines are on disk. A shorter file must have been edited, and keeps its contents, as does every
-    file if `size` is None. Afterwards `size` is that of the file.
+    The caller stores elsewhere, once lines are on disk, the `size` of the file and which lines it
+    has. A crash before that leaves lines behind `size` that are stored nowhere. On entry, the first
+    of the `pending` lines that are there are counted in `written`, and the beginning of the next
+    one is cut off. All else in the file stays. If the file is moved or deleted meanwhile, it is
+    created again.
 
     Raises `StoreError` if the file cannot be written, or another process writes it.
+
+    Parameters
+    ----------
+    size
+        Size after the last lines that were stored; None if the file has none of them. Afterwards it
+        is the size of the file on entry.
+    pending
+        The next lines to append, each with its line end.
     """
 
-    def __init__(self, path: Path, *, size: int | None) -> None:
+    def __init__(self, path: Path, *, size: int | None, pending: Sequence[bytes] = ()) -> None:
         self.size = size
+        self.written = 0
         self._path = path
+        self._pending = pending
         self._file: FileIO | None = None
 
     def __enter__(self) -> Self:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = FileIO(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666), "r+")
-            lock_file(self._file.fileno())
-            end = self._file.seek(0, os.SEEK_END)
-            if self.size is not None and end > self.size:
-                end = self._file.truncate(self.size)
-            self.size = end
+            file = self._opened()
+            if self.size is not None:
+                self._count_written(file, self.size)
+            self.size = file.seek(0, os.SEEK_END)
         except OSError as error:
             self._close()
             raise _unwritable(self._path, error) from error
@@ -274,9 +283,12 @@ class ResultLog:
         """Append lines; return the size of the file once they are on disk."""
         assert self._file is not None, "append outside the context"
         try:
-            end = self._file.seek(0, os.SEEK_END)
-            _write_all(self._file, lines)
-            os.fsync(self._file.fileno())
+            file = self._opened() if self._is_moved(self._file) else self._file
+            end = file.seek(0, os.SEEK_END)
+            if end and _last_byte(file) != b"\n":
+                lines = b"\n" + lines
+            _write_all(file, lines)
+            os.fsync(file.fileno())
         except OSError as error:
             raise _unwritable(self._path, error) from error
         return end + len(lines)
@@ -284,7 +296,40 @@ class ResultLog:
     def __exit__(self, *_: object) -> None:
         self._close()
 
+    def _opened(self) -> FileIO:
+        """Open the file, in place of one that is open."""
+        self._close()
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = FileIO(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666), "r+")
+        lock_file(self._file.fileno())
+        return self._file
+
+    def _is_moved(self, file: FileIO) -> bool:
+        try:
+            return not os.path.samestat(self._path.stat(), os.fstat(file.fileno()))
+        except FileNotFoundError:
+            return True
+
+    def _count_written(self, file: FileIO, size: int) -> None:
+        """Count the pending lines behind `size`; cut off the beginning of one at the end."""
+        end = file.seek(0, os.SEEK_END)
+        pending = iter(self._pending)
+        following, last = next(pending, b""), b""
+        with self._path.open("rb") as lines:
+            lines.seek(size if size <= end else 0)  # a shorter file took the place of another
+            for last in lines:
+                if last == following:
+                    self.written += 1
+                    following = next(pending, b"")
+        if last and not last.endswith(b"\n") and following.startswith(last):
+            file.truncate(end - len(last))
+
     def _close(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _last_byte(file: FileIO) -> bytes:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1)

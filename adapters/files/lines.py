@@ -1,23 +1,28 @@
 """The numbered lines of a file, packed or not, as they are read; and lines appended to a file."""
 
 import codecs
+import glob
 import gzip
+import json
 import os
+import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedIOBase, BufferedReader, FileIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import msgspec
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.judges.core import DataError
+from spanjury.judges.core.errors import reason_of
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER = 2**18  # bytes per read from the operating system
 _PIECE = 2**16  # bytes read at once while skipping a line that is too long
+_ENDING = 2**8  # bytes before a position that its checksum is of
 _TRUSTED = 2**23  # bytes that may be unpacked at any ratio, for blank lines; read in seconds
 
 
@@ -50,7 +55,7 @@ def read_lines(path: Path, *, limits: DataLimits = USUAL) -> Iterator[Line]:
                 number = line.number
                 yield line
     except (OSError, EOFError, zlib.error, ValueError, DataError) as error:
-        problem = f"cannot be read: {_words(error)}"
+        problem = f"cannot be read: {reason_of(error)}"
         if number == 0:
             raise DataError(f"{path}: {problem}") from error
         yield Line(number + 1, "", f"the rest of the file {problem}")
@@ -118,17 +123,17 @@ def _decoded(raw: bytes, *, number: int) -> Line:
         return Line(number, raw.decode("utf-8", "replace"), fault)
 
 
-def _words(error: Exception) -> str:
-    """Return the message of the operating system or the decompressor, without the path."""
-    return getattr(error, "strerror", None) or str(error)
-
-
 class TailPosition(NamedTuple):
-    """Position up to which a file was read: its inode, and the bytes and lines read."""
+    """Position up to which a file was read: its inode, and the bytes and lines read.
+
+    `ending` is the checksum of the last bytes before it, by which a rotated file is recognised;
+    None in a position that an earlier version wrote.
+    """
 
     inode: int
     offset: int = 0
     lines: int = 0
+    ending: int | None = None
 
     def encoded(self) -> bytes:
         """Return the position as JSON."""
@@ -136,57 +141,178 @@ class TailPosition(NamedTuple):
 
 
 class TailedLine(NamedTuple):
-    """A line without its line end, its number, and the position after it."""
+    """A line without its line end, its number, and the position after it.
+
+    `fault` describes what is wrong with the line, if anything; `text` is then empty.
+    """
 
     number: int
     text: str
     position: TailPosition
+    fault: str = ""
 
 
 class LineTail:
-    """Reads the lines of a file, and later those appended to it.
+    """Reads the lines of a file, and later those appended to it, in a ``with`` block.
 
-    If the file is replaced or truncated, it is read from its beginning. A line without a line end
-    is not read yet, except the last one if `is_whole`.
+    If the file is replaced or truncated, the rest of the rotated file is read first: of the file
+    that is still open, or of a file ``PATH…`` in the same folder that has the same bytes before the
+    position. The new file is then read from its beginning.
 
     Parameters
     ----------
     position
         How far the file was read before, as written by `TailPosition.encoded`; None if not at all.
     is_whole
-        Whether nothing more will be appended, so that the last line may lack its line end.
+        Whether the file must exist. Its last line is then also read if it lacks only its line end,
+        because it is a complete JSON object or array.
     """
 
-    def __init__(self, path: Path, *, position: bytes | None, is_whole: bool) -> None:
+    def __init__(
+        self, path: Path, *, position: bytes | None, is_whole: bool, limits: DataLimits = USUAL
+    ) -> None:
+        self.is_missing = False
+        """True if the file did not exist when `added` last looked."""
+        self.unfinished = 0
+        """Number of the last line if it is not read yet because it lacks its line end; else 0."""
         self._path = path
         self._is_whole = is_whole
+        self._limits = limits
+        self._file: BufferedReader | None = None  # kept open, since its name can change
         self._position = (
             TailPosition(-1)
             if position is None
             else msgspec.json.decode(position, type=TailPosition)
         )
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._keep(None)
+
     def added(self) -> Iterator[TailedLine]:
         """Yield the lines that were appended since the last line this method yielded.
 
-        Raises `DataError` if the file cannot be read, or a line exceeds the limit `row`.
+        A line that exceeds the limit `row` has a fault. A file that does not exist has no lines.
+
+        Raises `DataError` if the file cannot be read, or if it does not exist and `is_whole`.
         """
         try:
-            with self._path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                inode, offset, number = self._position
-                if status.st_ino != inode or status.st_size < offset:
-                    offset, number = 0, 0
-                file.seek(offset)
-                while line := file.readline(USUAL.row + 1):
-                    if not line.endswith(b"\n"):
-                        if len(line) > USUAL.row:
-                            raise DataError(f"{self._path}, line {number + 1}: is too long")
-                        if not self._is_whole:
-                            return
-                    offset, number = offset + len(line), number + 1
-                    self._position = TailPosition(status.st_ino, offset, number)
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace")
-                    yield TailedLine(number, text.rstrip("\r\n"), self._position)
+            while self._is_rotated():
+                yield from self._lines(is_ended=True)
+                self._keep(None)
+                self._position = TailPosition(-1)
+            yield from self._lines(is_ended=False)
         except OSError as error:
             raise DataError(f"{self._path}: cannot be read: {error.strerror}") from error
+        finally:
+            if sys.platform == "win32":  # an open file cannot be renamed there
+                self._keep(None)
+
+    def _is_rotated(self) -> bool:
+        """Open the file that continues at the position; return whether it is a rotated one."""
+        try:
+            status = self._path.stat()
+            self.is_missing = False
+            if self._file is not None and os.fstat(self._file.fileno()).st_ino != status.st_ino:
+                return status.st_size > 0  # until then, the rotated file may still grow
+            if self._file is None:
+                self._keep(self._path.open("rb"))
+        except FileNotFoundError:
+            self.is_missing = True
+            if self._is_whole:
+                raise
+            return False
+        assert self._file is not None
+        inode = os.fstat(self._file.fileno()).st_ino
+        if inode == self._position.inode and self._continues_in(self._file):
+            return False
+        if rotated := self._rotated():
+            self._keep(rotated)
+            return True
+        self._position = TailPosition(inode)
+        return False
+
+    def _rotated(self) -> BufferedReader | None:
+        """Open the file that the lines before the position were moved or copied to."""
+        copies: list[tuple[bool, float, Path]] = []
+        if not self._position.offset:
+            return None
+        for path in self._path.parent.glob(f"{glob.escape(self._path.name)}?*"):
+            with suppress(OSError):
+                status = path.stat()
+                copies.append((status.st_ino != self._position.inode, -status.st_mtime, path))
+        for is_copy, _, path in sorted(copies):
+            if is_copy and self._position.ending is None:
+                break
+            with suppress(OSError), ExitStack() as stack:
+                file = stack.enter_context(path.open("rb"))
+                if self._continues_in(file):
+                    stack.pop_all()
+                    return file
+        return None
+
+    def _continues_in(self, file: BufferedReader) -> bool:
+        """Return whether `file` has the bytes that were read before the position."""
+        _, offset, _, ending = self._position
+        if os.fstat(file.fileno()).st_size < offset:
+            return False
+        return ending is None or zlib.crc32(_bytes_before(file, offset)) == ending
+
+    def _keep(self, file: BufferedReader | None) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file = file
+
+    def _lines(self, *, is_ended: bool) -> Iterator[TailedLine]:
+        """Yield the lines after the position, the last one without a line end if `is_ended`."""
+        self.unfinished = 0
+        if self._file is None:
+            return
+        inode = os.fstat(self._file.fileno()).st_ino
+        _, offset, number, _ = self._position
+        before = _bytes_before(self._file, offset)
+        while True:
+            line, size = _raw_line(self._file, self._limits.row)
+            if not size:
+                return
+            has_end = line.endswith(b"\n")
+            if not (has_end or is_ended or (self._is_whole and _is_complete(line))):
+                self.unfinished = number + 1
+                return
+            offset, before = offset + size, (before + line)[-_ENDING:]
+            self._position = TailPosition(inode, offset, number + has_end, zlib.crc32(before))
+            if size - has_end > self._limits.row:
+                fault = str(self._limits.exceeded("row", "the line is too long"))
+                yield TailedLine(number + 1, "", self._position, fault)
+            else:
+                text = line.decode("utf-8" if number else "utf-8-sig", "replace")
+                yield TailedLine(number + 1, text.rstrip("\r\n"), self._position)
+            number += has_end
+
+
+def _bytes_before(file: BufferedReader, offset: int) -> bytes:
+    """Return the last bytes before `offset`, at which the file is then."""
+    file.seek(0, os.SEEK_END)  # discards the buffer, since the file may have been written anew
+    file.seek(max(0, offset - _ENDING))
+    return file.read(min(offset, _ENDING))
+
+
+def _raw_line(file: BufferedReader, most: int) -> tuple[bytes, int]:
+    """Return the next line and its size in bytes; only the end of a line longer than `most`."""
+    line = piece = file.readline(most + 1)
+    size = len(line)
+    while size > most and piece and not piece.endswith(b"\n"):
+        piece = file.readline(_PIECE)
+        size += len(piece)
+        line = (line + piece)[-_ENDING:]
+    return line, size
+
+
+def _is_complete(line: bytes) -> bool:
+    """Return whether a line is a JSON object or array, which no beginning of a longer one is."""
+    try:
+        return isinstance(json.loads(line), dict | list)
+    except (ValueError, RecursionError):
+        return False

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.lazy import library
 
 _LOCAL = "file"
@@ -75,9 +76,4 @@ def reading(file: Location) -> Iterator[None]:
     except ImportError as error:
         raise ConfigError(f"{file.url}: {error}: pip install 'spanjury[ray]'") from error
     except (OSError, ValueError, KeyError) as error:  # pyarrow's errors are ValueErrors
-        raise DataError(f"{file.url}: cannot be read: {words_of(error)}") from error
-
-
-def words_of(error: Exception) -> str:
-    """Return the message of the operating system or a library, without the path."""
-    return getattr(error, "strerror", None) or str(error) or repr(error)
+        raise DataError(f"{file.url}: cannot be read: {reason_of(error)}") from error

@@ -107,17 +107,14 @@ def note(figure: Figure, lines: Sequence[str]) -> None:
 
 
 def short_number(value: float) -> str:
-    """Format a correlation: two decimals, no leading zero, no minus before zero.
+    """Format a correlation: two decimals, no minus before zero.
 
     Examples
     --------
     >>> [short_number(value) for value in (0.5, -0.123, 1.0, -0.001, float("nan"))]
-    ['.50', '-.12', '1', '.00', 'undefined']
+    ['0.50', '-0.12', '1.00', '0.00', 'undefined']
     """
-    if math.isnan(value):
-        return "undefined"
-    short = f"{round(value, 2) + 0.0:.2f}"
-    return short.replace("0.", ".") if abs(round(value, 2)) < 1 else short.removesuffix(".00")
+    return "undefined" if math.isnan(value) else f"{round(value, 2) + 0.0:.2f}"
 
 
 def _in_two_lines(text: str, width: int) -> str:

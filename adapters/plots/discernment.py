@@ -38,20 +38,20 @@ def draw_scores(
     """Draw bars of D for each condition, grouped by level, with a line at D = 1.
 
     There are ``n`` conditions, with one level each. `discernment` is D, and `weighted` is D with
-    experts' weights: shape ``(n,)``, NaN if undefined.
+    weights of the aspects: shape ``(n,)``, NaN if undefined.
     """
     scores = _checked(discernment, shape=(len(conditions),))
-    by_experts = _checked(weighted, shape=(len(levels),))
+    by_weights = _checked(weighted, shape=(len(levels),))
     groups = {name: [n for n, of in enumerate(levels) if of == name] for name in levels}
     heights = [len(rows) + 1 for rows in groups.values()]
     with drawing(path):
         figure = Figure(figsize=(7.5, 1.3 + _ROW * sum(heights)), layout="constrained")
         axes = figure.subplots(len(groups), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for axis, (level, rows) in zip(axes, groups.items(), strict=True):
-            _bars(axis, scores[rows], by_experts[rows])
+            _bars(axis, scores[rows], by_weights[rows])
             _label_rows(axis, [conditions[row] for row in rows])
             axis.set_ylabel(level)
-        most = np.nanmax([*scores, *by_experts, 1.0])
+        most = np.nanmax([*scores, *by_weights, 1.0])
         axes[-1].set_xlim(0, 1.12 * most)  # room for the numbers beside the bars
         axes[-1].set_xlabel("D (1: p = 0.05)")
         figure.align_ylabels(axes)
@@ -138,11 +138,11 @@ def draw_distributions(
         save(figure, path)
 
 
-def _bars(axes: Axes, scores: FloatArray, by_experts: FloatArray) -> None:
+def _bars(axes: Axes, scores: FloatArray, by_weights: FloatArray) -> None:
     rows = np.arange(scores.size)
     for values, shift, colour, name in (
         (scores, -0.19, _BLUE, "D"),
-        (by_experts, 0.19, _ORANGE, "D with experts' weights"),
+        (by_weights, 0.19, _ORANGE, "D, weighted"),
     ):
         axes.barh(rows + shift, np.nan_to_num(values), height=0.36, color=colour, label=name)
         for row, value in enumerate(values):

@@ -26,6 +26,10 @@ from spanjury.judges.core import EvaluationError, StoreError
 
 _MANIFEST = "run.json"
 _DAMAGED = f"{_MANIFEST}.damaged"
+_FILES = ("output", "copy", "memory")
+"""Fields of a job that name its own files."""
+_SHOWN = 200
+"""Most characters of a setting in a message."""
 _DONE = "done"
 _STOPPED = "stopped"
 REMOVED = ".removed-spanjury-run-"
@@ -116,8 +120,11 @@ class RunFolder:
         Raises `StoreError` if the folder already contains a run, or cannot be written.
         """
         if self.exists and not self.is_damaged:
+            changes = ", ".join(_changes(self.manifest().get("job"), manifest.get("job")))
+            others = f" with other settings ({changes})" if changes else ""
             raise StoreError(
-                f"{self.path} already holds a run; continue it with: spanjury resume {self.path}"
+                f"{self.path} already holds a run{others}; name another folder, or continue that"
+                f" run with: spanjury resume {self.path}"
             )
         try:
             if self.exists:
@@ -270,6 +277,22 @@ def find_run(named: Path) -> RunFolder:
         if run.exists:
             return run
     raise StoreError(f"there is no run {named}, neither as a folder nor in {runs_home()}")
+
+
+def _changes(before: object, now: object) -> Iterator[str]:
+    """Yield each setting in which two jobs differ; of an inner object only the names of fields."""
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return
+    for name in now:
+        old, new = before.get(name), now[name]
+        if name in _FILES or old == new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield f"{name}: {' and '.join(each for each in new if old.get(each) != new[each])}"
+        else:
+            texts = (json.dumps(value, ensure_ascii=False) for value in (old, new))
+            short = (text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…" for text in texts)
+            yield f"{name}: {', now '.join(short)}"
 
 
 def _noted(manifest: Mapping[str, object], name: str) -> Mapping[str, object]:

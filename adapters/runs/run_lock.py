@@ -8,6 +8,7 @@ from typing import Self
 
 from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import StoreError
+from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.lazy import lazily
 
 with lazily():
@@ -43,7 +44,7 @@ class RunLock:
         try:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except (OSError, ValueError) as error:
-            raise StoreError(f"{self._path}: cannot be opened: {_words(error)}") from error
+            raise StoreError(f"{self._path}: cannot be opened: {reason_of(error)}") from error
         try:
             self._take(descriptor)
         except BaseException:  # e.g. Ctrl-C: do not leak the descriptor
@@ -61,13 +62,13 @@ class RunLock:
         except _HELD as error:
             raise StoreError(f"{self._path}: in use by {_holder(descriptor)}") from error
         except OSError as error:
-            raise StoreError(f"{self._path}: cannot be locked: {_words(error)}") from error
+            raise StoreError(f"{self._path}: cannot be locked: {reason_of(error)}") from error
         holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
         try:
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{holder}\n".encode())
         except OSError as error:
-            raise StoreError(f"{self._path}: cannot be written: {_words(error)}") from error
+            raise StoreError(f"{self._path}: cannot be written: {reason_of(error)}") from error
 
 
 def _lock(descriptor: int, *, is_shared: bool) -> None:
@@ -112,7 +113,3 @@ def _holder(descriptor: int) -> str:
         return f"process {holder['pid']} on {holder['host']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"
-
-
-def _words(error: OSError | ValueError) -> str:
-    return getattr(error, "strerror", None) or str(error)

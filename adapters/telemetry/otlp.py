@@ -12,10 +12,11 @@ References
 """
 
 import json
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,6 +32,9 @@ IDS = ("opik.trace_id", "langsmith.trace.id", "langsmith.span.id")
 _FAILED = 2
 """Status code of a failed span."""
 _TRACE_DIGITS, _SPAN_DIGITS = 32, 16
+_HEXADECIMAL = frozenset(string.hexdigits)
+_INVALID = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
+"""Exceptions that reading an invalid span raises."""
 _MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})
 _TOOL_CALLS = frozenset({"execute_tool"})
 _INPUTS = (
@@ -82,33 +86,72 @@ def decoded_span(data: bytes) -> TraceSpan:
     return _DECODER.decode(data)
 
 
-def read_request(body: bytes, media_type: str) -> list[TraceSpan]:
+class ReadSpans(NamedTuple):
+    """The valid spans of a request, the number of others, and what is wrong with the first."""
+
+    spans: list[TraceSpan]
+    rejected: int = 0
+    problem: str = ""
+
+    def answer(self, media_type: str) -> bytes:
+        """Return the ``ExportTraceServiceResponse``; it is empty if all spans are valid."""
+        if media_type == PROTOBUF:
+            return otlp_wire.partial_success(self.rejected, self.problem) if self.rejected else b""
+        if not self.rejected:
+            return b"{}"
+        partial = {"rejectedSpans": str(self.rejected), "errorMessage": self.problem}
+        return msgspec.json.encode({"partialSuccess": partial})
+
+
+def read_request(body: bytes, media_type: str) -> ReadSpans:
     """Return the spans of an ``ExportTraceServiceRequest``, except those made by spanjury.
 
-    Raises `DataError` if the body is not such a request of its `media_type`, or an id has a wrong
-    length.
+    Raises `DataError` if the body is not such a request of its `media_type`, or all of its spans
+    are invalid.
     """
     if media_type == PROTOBUF:
-        return spans_of(otlp_wire.decoded(body))
+        return read_spans(otlp_wire.decoded(body))
     try:
-        return spans_of(msgspec.json.decode(body))
-    except (msgspec.DecodeError, RecursionError) as error:
+        request = msgspec.json.decode(body)
+    except msgspec.DecodeError as error:
         raise DataError(f"the body is not JSON: {error}") from error
+    except RecursionError as error:
+        raise DataError("the body is nested too deeply to be read") from error
+    return read_spans(request)
 
 
-def spans_of(request: object) -> list[TraceSpan]:
+def read_spans(request: object) -> ReadSpans:
     """Return the spans of a decoded request; raise as `read_request` does."""
-    spans = []
+    spans, problems = list[TraceSpan](), list[str]()
+    for path, span, service in _request_spans(request):
+        try:
+            spans.append(_span(span, service))
+        except _INVALID as error:
+            problems.append(f"{path}: {_reason(error)}")
+    if problems and not spans:
+        raise DataError(f"the body is no request of OTLP: {problems[0]}")
+    return ReadSpans(spans, len(problems), "".join(problems[:1]))
+
+
+def _request_spans(request: object) -> Iterator[tuple[str, Any, str]]:
+    """Yield each span of a request with its path in the JSON and the name of its service."""
     try:
-        for resource in _list(request, "resourceSpans"):
+        for number, resource in enumerate(_list(request, "resourceSpans")):
             about = _attributes(_list(resource.get("resource") or {}, "attributes"))
             service = str(about.get("service.name", ""))
-            for scope in _list(resource, "scopeSpans"):
+            for inner, scope in enumerate(_list(resource, "scopeSpans")):
                 if (scope.get("scope") or {}).get("name") != OURS:
-                    spans += [_span(span, service) for span in _list(scope, "spans")]
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+                    path = f"resourceSpans[{number}].scopeSpans[{inner}].spans"
+                    for last, span in enumerate(_list(scope, "spans")):
+                        yield f"{path}[{last}]", span, service
+    except _INVALID as error:
         raise DataError(f"the body is no request of OTLP: {error!r}") from error
-    return spans
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"the field {error} is missing"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _list(holder: Any, key: str) -> list[Any]:  # noqa: ANN401  JSON
@@ -120,8 +163,8 @@ def _list(holder: Any, key: str) -> list[Any]:  # noqa: ANN401  JSON
 
 def _span(span: Mapping[str, Any], service: str) -> TraceSpan:
     return TraceSpan(
-        trace_id=_id(span["traceId"], _TRACE_DIGITS),
-        span_id=_id(span["spanId"], _SPAN_DIGITS),
+        trace_id=_id(span, "traceId", _TRACE_DIGITS),
+        span_id=_id(span, "spanId", _SPAN_DIGITS),
         parent_id=str(span.get("parentSpanId") or "").lower(),
         name=str(span.get("name", "")),
         start=int(span.get("startTimeUnixNano") or 0),
@@ -136,10 +179,10 @@ def _span(span: Mapping[str, Any], service: str) -> TraceSpan:
     )
 
 
-def _id(value: object, digits: int) -> str:
-    text = str(value).lower()
-    if len(text) != digits or int(text, 16) == 0:
-        raise ValueError(f"the id {text[:40]!r} has not {digits} hexadecimal digits, one not 0")
+def _id(span: Mapping[str, Any], name: str, digits: int) -> str:
+    text = str(span[name]).lower()
+    if len(text) != digits or not set(text) <= _HEXADECIMAL or not text.strip("0"):
+        raise ValueError(f"{name} {text[:40]!r} has not {digits} hexadecimal digits, one not 0")
     return text
 
 

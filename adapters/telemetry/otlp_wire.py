@@ -84,6 +84,19 @@ def decoded(body: bytes) -> dict[str, object]:
         raise DataError(f"the body is no protobuf of OTLP: {error}") from error
 
 
+def partial_success(rejected: int, problem: str) -> bytes:
+    """Encode an ``ExportTraceServiceResponse`` that says how many spans were rejected, and why."""
+    text = problem.encode("utf-8", "replace")
+    partial = b"\x08" + _encoded(rejected) + b"\x12" + _encoded(len(text)) + text
+    return b"\x0a" + _encoded(len(partial)) + partial
+
+
+def _encoded(number: int) -> bytes:
+    """Encode a number as a varint, seven bits a byte, the lowest first."""
+    low, rest = number & 0x7F, number >> 7
+    return bytes([low | 0x80]) + _encoded(rest) if rest else bytes([low])
+
+
 def _message(data: memoryview, kind: str, *, depth: int) -> dict[str, object]:
     if not depth:
         raise ValueError("it is nested too deeply")

@@ -330,3 +330,14 @@ def first_error_alone() -> Iterator[None]:
 def _first(group: ExceptionGroup[Exception]) -> Exception:
     error = group.exceptions[0]
     return _first(error) if isinstance(error, ExceptionGroup) else error
+
+
+def reason_of(error: Exception) -> str:
+    """Return the message of the operating system or of a library, without a path.
+
+    Examples
+    --------
+    >>> reason_of(FileNotFoundError(2, "No such file or directory", "a.txt"))
+    'No such file or directory'
+    """
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

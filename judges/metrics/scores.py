@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 from numpy.random import default_rng
+from numpy.typing import NDArray
 
 from spanjury.judges.core import (
     CorpusMetric,
@@ -28,7 +29,7 @@ from spanjury.judges.metrics.reductions import (
     over_references,
     rows_over_references,
 )
-from spanjury.stats.arrays import FloatArray
+from spanjury.stats.arrays import FloatArray, cluster_numbers
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted, mean_drop
 
@@ -193,12 +194,21 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def corpus_intervals(
-    scores: Sequence[MetricScores], *, seed: int = 1, draws: int = 1000
+    scores: Sequence[MetricScores],
+    *,
+    sources: Sequence[str] | None = None,
+    seed: int = 1,
+    draws: int = 1000,
 ) -> list[tuple[float, float] | None]:
-    """Return the 95 % percentile interval of each corpus score over resampled segments.
+    """Return the 95 % percentile interval of each corpus score over resampled sources.
 
     None for a metric that needs the whole corpus, because it would have to measure again. Metrics
     with the same number of segments share the resamples.
+
+    `sources`: the source of each segment, of which all segments are drawn together; None if each
+    segment is of its own.
+
+    Raise `ValueError` if there is not one source for each segment.
     """
     intervals: list[tuple[float, float] | None] = [None] * len(scores)
     by_items: dict[int, list[int]] = {}
@@ -209,11 +219,22 @@ def corpus_intervals(
             by_items.setdefault(items, []).append(index)
     for items, indices in by_items.items():
         together = _together([effect for index in indices if (effect := effects[index])])
-        resampled = bootstrap(together, items=items, rng=default_rng(seed), draws=draws)
+        owner = cluster_numbers(sources, items=items)
+        resampled = bootstrap(
+            _by_source(together, owner),
+            items=int(owner.max(initial=-1)) + 1,
+            rng=default_rng(seed),
+            draws=draws,
+        )
         lows, highs = percentile_interval(resampled)
         for index, low, high in zip(indices, lows.tolist(), highs.tolist(), strict=True):
             intervals[index] = (low, high)
     return intervals
+
+
+def _by_source(effect: Weighted, owner: NDArray[np.intp]) -> Weighted:
+    """Return an effect of segments as one of sources; `owner`: the number of each one's source."""
+    return lambda counts: effect(counts[:, owner])
 
 
 def _together(effects: Sequence[Weighted]) -> Weighted:

@@ -17,7 +17,11 @@ from spanjury.judges.core import (
 from spanjury.judges.rules.calls import doubtful_categories
 from spanjury.orchestration.services.judging.check import request_of
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.studies.failing.conditions import Condition, parse_condition
+from spanjury.orchestration.studies.failing.conditions import (
+    Condition,
+    impossible_score,
+    parse_condition,
+)
 from spanjury.orchestration.wiring.sources import AGENT
 
 OnUnscored = Literal["raise", "retry", "accept"]
@@ -84,6 +88,8 @@ def terms_of(
             if name not in judged:
                 choices = choices_for(name, judged)
                 raise ConfigError(f"{condition.text!r}: nothing is judged on {name!r}; {choices}")
+    if problem := impossible_score(conditions, (*of_answers, *of_calls)):
+        raise ConfigError(problem)
     return Terms(conditions=conditions, of_answers=of_answers, of_calls=of_calls)
 
 

@@ -130,8 +130,8 @@ def check(
 ) -> None:
     """Judge one text against its sources, or what an agent said and did.
 
-    Prints the text with its errors marked, the evidence and the decision. Without --judge and
-    --model the offline judges are used, without model, key or network. Nothing is kept.
+    Prints the text with its errors marked, the evidence and the decision. Nothing is kept. Without
+    --judge and --model, the offline judges are used; they need no model, key or network.
     """
     _require_one_text(text)
     panel = judges.config()
@@ -188,8 +188,8 @@ def demo(
 ) -> None:
     """Judge texts that come with spanjury, to show what a report looks like.
 
-    Uses the offline judges, without model, key or network. Nothing is kept. With --save, the
-    texts are written to a file on which you can try the other commands.
+    Uses the offline judges, which need no model, key or network. Nothing is kept. With --save, the
+    command writes the texts to a file, on which you can try the other commands.
     """
     data = files("spanjury.orchestration").joinpath("demo", "summaries.jsonl")
     if save is not None:

@@ -49,8 +49,8 @@ class ModelFlags(Flags, title="Model"):
     checker: Annotated[
         Literal["pair", "token"] | None,
         Flag(
-            "For data of the token form: train a classifier of pairs or of tokens for the judge "
-            "'checker'. By default, a model for the judge 'reader' is trained.",
+            "For data of the token form: train a pair classifier or a token classifier for the "
+            "judge 'checker'. By default, a model for the judge 'reader' is trained.",
         ),
     ] = None
     classes: Annotated[

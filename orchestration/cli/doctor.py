@@ -109,7 +109,7 @@ def doctor(
 
     Plugins of other packages are built with their default options; a broken one is listed. Exits
     with 1 if a part of spanjury does not load, a model does not answer, or --offline finds that the
-    network was used, but not for a plugin of another package, which breaks no command.
+    network was used. A broken plugin of another package does not change the exit code.
     """
     with progress.working("looking at what is installed", quiet=no_progress) as begin:
         if offline:

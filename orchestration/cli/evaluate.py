@@ -173,7 +173,7 @@ def evaluate(
 ) -> None:
     """Judge every row of DATA and write the results.
 
-    Without --judge and --model the offline judges are used, without model, key or network.
+    Without --judge and --model, the offline judges are used; they need no model, key or network.
     """
     logging.log_to(show.log_file)
     job = replace(_job(rows, kept, judges=judges, limits=limits), batch_api=batch.batch_api)

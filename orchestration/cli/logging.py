@@ -7,6 +7,7 @@ from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from spanjury.judges.core import LOGGER, ConfigError, shown
+from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
 
@@ -122,8 +123,9 @@ class _LogFile(logging.Handler):
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
             self._file = os.open(path, flags, 0o666)
         except (OSError, ValueError) as error:
-            problem = getattr(error, "strerror", None) or error
-            raise ConfigError(f"the log file {path} cannot be written: {problem}") from error
+            raise ConfigError(
+                f"the log file {path} cannot be written: {reason_of(error)}"
+            ) from error
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write `record`; a log that cannot be written must not end the work."""

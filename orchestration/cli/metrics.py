@@ -184,7 +184,9 @@ def score(
 ) -> None:
     """Score the texts of DATA with metrics.
 
-    Without --metric, every metric is run that the data and this machine allow.
+    Without --metric, every metric is run that the data and this machine allow. The interval
+    resamples inputs: texts with one doc_id or input_id, with equal inputs, or of several systems
+    under one id are drawn together.
     """
     if output is not None:
         results.check_output(output, texts.data, *texts.reference, texts.source)
@@ -197,7 +199,7 @@ def score(
         limit=texts.limit,
     )
     scored = _measured(prepared, workers=workers, output=output, quiet=no_progress)
-    intervals = corpus.corpus_intervals(scored.scores)
+    intervals = corpus.corpus_intervals(scored.scores, sources=scored.sources)
     rows = [
         row
         for metric, interval in zip(scored.scores, intervals, strict=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from platformdirs import user_state_path
 
-from spanjury.judges.core import ConfigError, shown
+from spanjury.judges.core import ConfigError, counted, shown
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import GATE, say, standard_output
@@ -191,7 +191,7 @@ def watch(
     """Judge live traffic: score traces, forward the scores, and report significant changes.
 
     Traces arrive by OTLP over HTTP (POST /v1/traces, JSON or protobuf), or are read from a growing
-    file of JSON Lines. Accepted traces survive a crash. docs/guides/watch.md explains it.
+    file of JSON Lines. Accepted traces survive a crash. See docs/guides/watch.md.
     """
     if traffic.once and traffic.source is None:
         raise ConfigError("--once needs a file: without one, traces come until they are stopped")
@@ -278,13 +278,13 @@ async def _watched(
 def _summary(opened: "watching.Watch") -> str:
     """Return a summary of a watch."""
     count, status = opened.count, opened.status()
-    parts = [f"{count.judged} traces judged"]
+    parts = [f"{counted(count.judged, 'trace')} judged"]
     if count.skipped:
         parts.append(f"{count.skipped} left out by the sample")
     if count.unreadable:
         parts.append(f"{count.unreadable} without a text that can be judged")
     parts.append(f"{status['waiting']} waiting")
-    parts.append(f"{count.alerts} alerts" if count.alerts != 1 else "1 alert")
+    parts.append(counted(count.alerts, "alert"))
     unsent = [each.name for each in opened.deliveries if not each.is_done]
     if unsent:
         parts.append(f"not all is sent to {', '.join(unsent)}: it waits on disk")

@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 from unittest import SkipTest
 
-from spanjury.judges.core import GRAVE, Aspect, ConfigError, Decision, counted
+from spanjury.judges.core import (
+    GRAVE,
+    MAX_SEVERITY,
+    MIN_SEVERITY,
+    Aspect,
+    ConfigError,
+    Decision,
+    counted,
+)
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, no_verdict
 from spanjury.orchestration.services.judging.check import Source, acheck
@@ -46,15 +54,18 @@ def assert_no_errors(
     output, source, options
         As in `spanjury.acheck`.
     severity
-        The lowest severity of an error that fails. A text that is faulty as a whole, without any
-        marked error, fails too; an error without a severity does not.
+        The lowest severity of an error that fails, from 1 to 5. A text that is faulty as a whole,
+        without any marked error, fails too; an error without a severity does not.
     on_unscored
         ``fail`` raises `AssertionError` if an aspect has no score, and ``skip`` raises
         `unittest.SkipTest`, with which pytest also skips.
     record
         Called with the decision, scores and number of errors, like pytest's ``record_property``.
+
+    Raises `ConfigError` if `severity` is not a whole number from 1 to 5, or as `spanjury.acheck`.
     """
     __tracebackhide__ = True  # so that pytest points to the line of the test
+    _check_options(severity, on_unscored)
     report = run_synchronously(partial(acheck, output, source=source, **options))
     return _without_errors(report, severity, on_unscored=on_unscored, record=record)
 
@@ -70,8 +81,18 @@ async def aassert_no_errors(
 ) -> TextReport:
     """Like `assert_no_errors`, for asynchronous code."""
     __tracebackhide__ = True
+    _check_options(severity, on_unscored)
     report = await acheck(output, source=source, **options)
     return _without_errors(report, severity, on_unscored=on_unscored, record=record)
+
+
+def _check_options(severity: int, on_unscored: str) -> None:
+    """Raise `ConfigError` for options by which a test would always pass or always fail."""
+    __tracebackhide__ = True
+    if severity not in range(MIN_SEVERITY, MAX_SEVERITY + 1):
+        raise ConfigError(f"severity is a whole number from 1 to 5, got {severity!r}")
+    if on_unscored not in {"fail", "skip"}:
+        raise ConfigError(f"on_unscored is 'fail' or 'skip', got {on_unscored!r}")
 
 
 def _without_errors(
@@ -82,8 +103,6 @@ def _without_errors(
     record: Record | None,
 ) -> TextReport:
     __tracebackhide__ = True
-    if on_unscored not in {"fail", "skip"}:
-        raise ConfigError(f"on_unscored is 'fail' or 'skip', got {on_unscored!r}")
     if record is not None:
         for name, value in _properties(report):
             record(f"spanjury.{name}", value)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, ServiceError
+from spanjury.judges.core.errors import reason_of
 from spanjury.orchestration.servers.tokens import VARIABLE, Tokens, read_tokens
 
 BACKLOG = 2_048
@@ -73,7 +74,6 @@ def listening(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
-        problem = getattr(error, "strerror", None) or error
-        raise ServiceError(f"{host}:{port}: cannot listen there: {problem}") from error
+        raise ServiceError(f"{host}:{port}: cannot listen there: {reason_of(error)}") from error
     listener.settimeout(0.0)  # non-blocking, as the event loop requires
     return listener

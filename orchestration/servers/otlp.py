@@ -68,14 +68,9 @@ class _Routes:
         self._tokens = tokens
 
     async def take(self, request: web.Request) -> web.Response:
-        """Accept the spans of a request."""
+        """Accept the valid spans of a request; the answer counts the others."""
         kind = request.content_type
-        refusal = self._refusal(request, kind) or await self._problem(request, kind)
-        if refusal is not None:
-            return refusal
-        if kind == PROTOBUF:  # an empty message means that all spans were accepted
-            return web.Response(body=b"", content_type=PROTOBUF)
-        return web.json_response({})
+        return self._refusal(request, kind) or await self._answer(request, kind)
 
     async def health(self, request: web.Request) -> web.Response:
         """Answer with the counts of the watch, without any text."""
@@ -83,11 +78,10 @@ class _Routes:
             return _failure(403, _UNAUTHENTICATED, "this server answers to loopback names only")
         return web.json_response(self._watch.status())
 
-    async def _problem(self, request: web.Request, kind: str) -> web.Response | None:
-        """Accept the spans of a request; return the answer if that fails."""
+    async def _answer(self, request: web.Request, kind: str) -> web.Response:
         encoding = request.headers.get("Content-Encoding", "identity").lower()
         try:
-            await self._watch.accept(_unpacked(await request.read(), encoding), kind)
+            read = await self._watch.accept(_unpacked(await request.read(), encoding), kind)
         except web.HTTPRequestEntityTooLarge:
             return _failure(413, _INVALID, f"a request has at most {_LARGEST} bytes, unpacked")
         except DataError as error:
@@ -95,7 +89,10 @@ class _Routes:
         except StoreError as error:
             log.exception("traffic.store_failed")
             return _failure(503, _UNAVAILABLE, hide(str(error)), later=True)
-        return None
+        if read.rejected:
+            log.warning("traffic.spans_rejected", count=read.rejected, error=hide(read.problem))
+        answer = read._replace(problem=hide(read.problem)).answer(kind)
+        return web.Response(body=answer, content_type=kind)
 
     def _refusal(self, request: web.Request, kind: str) -> web.Response | None:
         if self._tokens:

@@ -67,7 +67,8 @@ def check_made_for(panel: Panel, calibration: Calibration, *, file: Path) -> Non
     )
     raise ConfigError(
         f"the calibration {file} is for another panel: {why}; make one for this panel by"
-        " 'spanjury calibrate RUN'"
+        " 'spanjury calibrate RUN'; if earlier versions of its seats judged RUN, begin with"
+        " 'spanjury rescore RUN'"
     )
 
 

@@ -1,7 +1,7 @@
 """Build a panel from its configuration."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -12,6 +12,7 @@ from anyio import to_thread
 from spanjury.adapters.telemetry.tracing import Tracing, Untraced, find_tracing
 from spanjury.judges.core import (
     UNANSWERED,
+    Aggregation,
     ConfigError,
     Consolidator,
     Memory,
@@ -57,6 +58,7 @@ from spanjury.orchestration.wiring.specs import parse_options
 
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores
+    from spanjury.orchestration.engine import staging
     from spanjury.orchestration.wiring import calibrations, cascades, metrics, trained
 
 
@@ -123,18 +125,7 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
             ]
         )
         aggregation = checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate)
-        stages = None
-        if config.cascade is not None:
-            stages = cascades.opened_cascade(
-                _checked_cascade(config.cascade, score=config.score),
-                signatures={seat.name: seat.signature for seat in seats},
-                prices={seat.name: models.price(seat.model) for seat in named if seat.model},
-                aggregation=aggregation,
-                aggregation_name=config.aggregate,
-                memory=memory,
-                meter=None if silent else models.meter,
-            )
-            stack.enter_context(stages.holding_budget())
+        stages = _open_stages(config, models, named=named, seats=seats, aggregation=aggregation)
         families = None
         is_first = deferral is None or deferral.rounds == 1
         if not draw and recorder is None and is_first:  # otherwise the warning was given before
@@ -159,6 +150,30 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
             families=families,
         )
         yield calibrated(panel, config.calibration)
+
+
+def _open_stages(
+    config: PanelConfig,
+    models: Models,
+    *,
+    named: Sequence[NamedSeat],
+    seats: Sequence[Seat],
+    aggregation: Aggregation,
+) -> "staging.Staging | None":
+    """Return the stages of a cascade, whose budget is held as long as the models are open."""
+    if config.cascade is None:
+        return None
+    stages = cascades.opened_cascade(
+        _checked_cascade(config.cascade, score=config.score),
+        signatures={seat.name: seat.signature for seat in seats},
+        prices={seat.name: models.price(seat.model) for seat in named if seat.model},
+        aggregation=aggregation,
+        aggregation_name=config.aggregate,
+        memory=models.memory,
+        meter=None if models.silent else models.meter,
+    )
+    models.stack.enter_context(stages.holding_budget())
+    return stages
 
 
 def calibrated(panel: Panel, file: Path | None) -> Panel:

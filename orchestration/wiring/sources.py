@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
+from spanjury.adapters.files.reading import trajectories
 from spanjury.adapters.files.reading.column_map import parse_columns
 from spanjury.adapters.files.reading.shapes import AGENT, CONVERSATION_TASKS, NAMES
 from spanjury.adapters.files.reading.sources import (
@@ -20,10 +21,9 @@ from spanjury.adapters.files.reading.texts import frame_rows, read_texts, row_li
 from spanjury.adapters.files.reading.trajectories import (
     as_trajectory,
     is_conversation,
-    trajectory_in_text,
     trajectory_row,
 )
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.judges.core import ConfigError, DataError, Segment, Trajectory
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES, parameters
 
@@ -32,6 +32,7 @@ __all__ = [
     "as_trajectory",
     "by_source",
     "columns_for",
+    "data_limits",
     "numbered_rows",
     "open_rows",
     "open_source",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 _FOLDER = "folder"
+_STDIN = ("-", "/dev/stdin")
 _LOG = "eval"
 _SAVED = ("dataset_info.json", "dataset_dict.json")
 """Files in a folder that Hugging Face's `save_to_disk` wrote."""
@@ -54,6 +56,16 @@ def set_data_limits(settings: Iterable[str]) -> None:
     Raise `ConfigError` if a limit has another form or an unknown name.
     """
     _limits.set(parse_limits(settings))
+
+
+def data_limits() -> DataLimits:
+    """Return the limits that `set_data_limits` applied, or the default ones."""
+    return _limits.get()
+
+
+def trajectory_in_text(text: str) -> Trajectory | None:
+    """Return the trajectory in a JSON document, or in one message per line; None if none."""
+    return trajectories.trajectory_in_text(text, depth=_limits.get().depth)
 
 
 def columns_for(task: str | None, columns: Sequence[str]) -> tuple[str, ...]:
@@ -89,8 +101,11 @@ def open_source(
     name = _source_name(path)
     if name == _FOLDER and (files := _data_files(path)):
         return _of_files(files, columns=columns, limits=limits)
-    if str(path) == "-" or path.is_fifo():  # read once, but a resumed run reads its rows again
-        raise DataError(f"{path}: is a pipe, expected a file: write it to one, and name that")
+    if str(path) in _STDIN or path.is_fifo():
+        raise DataError(
+            f"{path}: is a stream, which cannot be read again when the run is resumed: write the"
+            " rows to a file, such as rows.jsonl, and name that file"
+        )
     if name not in SOURCES.names():
         if not path.exists():
             raise DataError(f"{path}: cannot be read: No such file or directory")

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
@@ -22,17 +23,19 @@ from spanjury.adapters.sinks.http_client import HttpSink
 from spanjury.adapters.telemetry.otlp import (
     JSON,
     PROTOBUF,
+    ReadSpans,
     TraceSpan,
     decoded_span,
     encoded_span,
     read_request,
-    spans_of,
+    read_spans,
     trace_row,
 )
 from spanjury.judges.core import DataError, PluginError, Segment, Sink
 from spanjury.judges.core.keys import digest
 from spanjury.judges.core.notices import noticed_by
 from spanjury.orchestration.wiring.plugins import SINKS, built
+from spanjury.orchestration.wiring.sources import data_limits
 from spanjury.orchestration.wiring.specs import parse_options
 
 __all__ = [
@@ -41,12 +44,14 @@ __all__ = [
     "Arrival",
     "LineTail",
     "Outgoing",
+    "ReadSpans",
     "ResultLog",
     "TailPosition",
     "Trace",
     "TrafficReader",
     "TrafficStore",
     "WaitingTrace",
+    "follow",
     "outgoing_score",
     "read_request",
 ]
@@ -111,14 +116,18 @@ class TrafficReader:
             for span in spans
         ]
 
-    def line_arrivals(self, line: TailedLine, *, now: float) -> list[Arrival]:
+    def line_arrivals(self, line: TailedLine, *, now: float) -> tuple[list[Arrival], str]:
         """Return the arrivals in a line of a file: an OTLP request as JSON, or a row.
 
-        Raise `DataError` if it contains neither.
+        The second value describes what is wrong with invalid spans of a request, if there are any.
+        Raise `DataError` if it contains neither, or the line has a fault.
         """
-        value = parse_json(line.text)
+        if line.fault:
+            raise DataError(line.fault)
+        value = parse_json(line.text, depth=data_limits().depth)
         if isinstance(value, dict) and _SPANS in value:
-            return self.span_arrivals(spans_of(value), now=now)
+            read = read_spans(value)
+            return self.span_arrivals(read.spans, now=now), read.problem
         segment = self._segment(value, line=line.number)  # its faults are reported at once
         own_id = segment.segment_id
         if own_id == f"line-{line.number}" and isinstance(value, dict):
@@ -129,7 +138,7 @@ class TrafficReader:
             own_id = digest(line.text)[:12] if _trace_of(segment) else segment.segment_id
         body = _ROW + msgspec.json.encode(value)
         key = "/".join(filter(None, (_trace_of(segment), segment.system, own_id)))
-        return [Arrival(trace=key, span="", body=body, due=now)]
+        return [Arrival(trace=key, span="", body=body, due=now)], ""
 
     def trace(self, waiting: WaitingTrace) -> Trace:
         """Return a trace with its segment; raise `DataError` if it contains no text to judge."""
@@ -163,6 +172,11 @@ class TrafficReader:
 
     def _segment(self, row: object, *, line: int = 1) -> Segment:
         return parse_row(self._native(row), line=line)
+
+
+def follow(path: Path, *, position: bytes | None, is_whole: bool) -> LineTail:
+    """Return the reader of a file's lines, with the limits of `set_data_limits`."""
+    return LineTail(path, position=position, is_whole=is_whole, limits=data_limits())
 
 
 def _trace_of(segment: Segment) -> str:

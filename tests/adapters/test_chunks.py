@@ -12,6 +12,7 @@ from fakes.rows import summary
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.reading.dataset_rows import Chunk, cut_chunks, read_chunk
 from spanjury.adapters.files.reading.sources import read_jsonl
 from spanjury.judges.core import ConfigError, DataError, Segment
@@ -171,6 +172,14 @@ def test_a_packed_file_is_not_passed_over_in_a_folder(tmp_path: Path, file: Path
     (tmp_path / "more.jsonl.gz").write_bytes(gzip.compress(file.read_bytes()))
     with pytest.raises(DataError, match="more.jsonl.gz: is packed"):
         list(cut_chunks(str(tmp_path)))
+
+
+def test_a_chunk_has_the_limits_of_its_data(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"id": "a", "output": "x", "meta": {{"deep": {"[" * 80 + "]" * 80}}}}}\n')
+    for limits, named in ((USUAL, []), (DataLimits(depth=200), ["a"])):
+        (chunk,) = cut_chunks(str(path), limits=limits)
+        assert ids(list(read_chunk(chunk))) == named
 
 
 def test_a_file_that_is_gone_when_its_turn_comes_is_reported(tmp_path: Path) -> None:

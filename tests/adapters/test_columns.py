@@ -164,6 +164,19 @@ def test_a_table_is_read_by_the_names_it_has(
     assert list(read(path, columns=parse_columns(COLUMNS))) == [EXPECTED]
 
 
+def test_a_text_in_the_column_of_lists_is_refused_with_the_column_that_it_is_for(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('output,ref\nx,"[""y"", ""z""]"\nx,"""y"""\nx,y\n')
+    called = parse_columns(["references=ref"])
+    listed, quoted, fault = read_csv(path, columns=called)
+    assert isinstance(listed, Segment)
+    assert isinstance(quoted, Segment)
+    assert (listed.references, quoted.references) == (("y", "z"), ("y",))
+    assert str(fault).endswith("a cell that holds one text is for the column 'reference'")
+
+
 def test_columns_beside_a_mapped_one_stay() -> None:
     row = {"inputs": {"Question": "Who?"}, "text": "Nora.", "source": "web"}
     named = parse_columns(["inputs.Article=text"]).row(row)

@@ -13,11 +13,10 @@ import pytest
 from fakes.installed import imported
 from fakes.processes import completed
 
-from spanjury.adapters.files import lines
 from spanjury.adapters.files.annotations.factgenie import read_factgenie
 from spanjury.adapters.files.annotations.mqm import read_mqm
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
-from spanjury.adapters.files.lines import read_lines
+from spanjury.adapters.files.lines import LineTail, read_lines
 from spanjury.adapters.files.reading.dataset_rows import read_parquet_file
 from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
 from spanjury.adapters.files.reading.texts import read_folder, read_txt
@@ -84,16 +83,17 @@ def test_a_line_of_just_the_limit_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_whole", [True, False])
-def test_a_line_that_is_too_long_ends_the_following_of_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_whole: bool
+def test_a_line_that_is_too_long_is_skipped_in_a_file_that_is_followed(
+    tmp_path: Path, *, is_whole: bool
 ) -> None:
-    monkeypatch.setattr(lines, "USUAL", replace(SMALL, row=8))
     path = tmp_path / "tail.txt"
-    path.write_text("short\nfar too long a line\n")
-    tail = lines.LineTail(path, position=None, is_whole=is_whole).added()
-    assert next(tail).text == "short"
-    with pytest.raises(DataError, match="line 2: is too long"):
-        next(tail)
+    path.write_text(f"short\n{'far too long a line ' * 20_000}\neight888\n")
+    limits = replace(SMALL, row=8)
+    with LineTail(path, position=None, is_whole=is_whole, limits=limits) as tail:
+        short, long, last = tail.added()
+    assert (short.text, long.text, last.text) == ("short", "", "eight888")
+    assert "limit row=8" in long.fault
+    assert (long.number, last.number, last.fault) == (2, 3, "")
 
 
 def test_a_table_is_limited_in_its_cells_columns_and_records(tmp_path: Path) -> None:

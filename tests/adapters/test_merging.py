@@ -42,16 +42,20 @@ def refused(paths: Sequence[Path], folder: Path) -> str:
 
 
 @given(
-    aspects=st.lists(st.sets(st.sampled_from("abcd"), min_size=1), max_size=12),
+    aspects=st.sets(st.sampled_from("abcd"), min_size=1),
+    count=st.integers(0, 12),
     of=st.integers(1, 5),
 )
 def test_merged_shards_are_the_whole_run_byte_for_byte(
-    tmp_path_factory: pytest.TempPathFactory, aspects: list[set[str]], of: int
+    tmp_path_factory: pytest.TempPathFactory, aspects: set[str], count: int, of: int
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
     results = [
-        [result(f"{number}\n€", system=f"{number % 3}", aspect=aspect) for aspect in sorted(names)]
-        for number, names in enumerate(aspects)
+        [
+            result(f"{number}\n€", system=f"{number % 3}", aspect=aspect)
+            for aspect in sorted(aspects)
+        ]
+        for number in range(count)
     ]
     rows = [row for segment in results for row in segment]
     undisturbed = write_results(folder / "undisturbed", rows)
@@ -172,6 +176,40 @@ def test_shards_that_different_panels_judged_are_named_with_both_signatures(tmp_
     assert refused(dealt(rows, tmp_path, of=3), tmp_path) == (
         "results.shard-3-of-3.jsonl and results.shard-1-of-3.jsonl were judged by different panels"
         " on 'consistency': panel|2 and panel|1"
+    )
+
+
+def test_shards_of_different_aspects_are_named_with_both(tmp_path: Path) -> None:
+    rows = [*segments(2), [result("b", aspect="fluency")]]
+    assert refused(dealt(rows, tmp_path, of=3), tmp_path) == (
+        "results.shard-3-of-3.jsonl and results.shard-1-of-3.jsonl have different aspects of the"
+        " task 'summarization': fluency and consistency"
+    )
+
+
+@pytest.mark.parametrize(
+    ("job", "problem"),
+    [
+        ({"data": "/mnt/texts.jsonl", "limit": 9}, "limit is 9 and None"),
+        ({"data": "/home/other.jsonl"}, "data is '/home/other.jsonl' and '{}/texts.jsonl'"),
+        ({"data": "{}/more/texts.jsonl"}, "data is '{}/more/texts.jsonl' and '{}/texts.jsonl'"),
+    ],
+)
+def test_shard_folders_of_other_settings_or_data_are_refused(
+    tmp_path: Path, job: dict[str, object], problem: str
+) -> None:
+    (tmp_path / "more").mkdir()
+    for file in (tmp_path / "texts.jsonl", tmp_path / "more" / "texts.jsonl"):
+        file.write_text(str(file))
+    jobs = ({"data": "{}/texts.jsonl", "limit": None}, {"limit": None, **job})
+    for number, each in enumerate(jobs, start=1):
+        folder = tmp_path / f"shard-{number}-of-2"
+        write_results(folder / "results.jsonl", [])
+        named = json.dumps({"job": each}).replace("{}/", f"{tmp_path}/")
+        (folder / "run.json").write_text(named)
+    assert refused([tmp_path], tmp_path) == (
+        "shard-2-of-2/run.json and shard-1-of-2/run.json are not of one run: "
+        + problem.replace("{}/", "")
     )
 
 

@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 
+from spanjury.adapters.telemetry import otlp_wire
 from spanjury.adapters.telemetry.otlp import (
     JSON,
     PROTOBUF,
@@ -62,7 +63,7 @@ def request(*spans: Mapping[str, object], scope: str = "app") -> dict[str, objec
 
 
 def row_of(*spans: Mapping[str, object]) -> Mapping[str, object]:
-    row = trace_row(read_request(json.dumps(request(*spans)).encode(), JSON)).row
+    row = trace_row(read_request(json.dumps(request(*spans)).encode(), JSON).spans).row
     assert row is not None
     return row
 
@@ -146,10 +147,15 @@ def test_the_last_call_of_a_model_is_judged_with_what_tools_answered() -> None:
         **CHAT,
         "gen_ai__output__messages": parts("assistant", "Let me see."),
     }
-    spans = read_request(
-        json.dumps(request(span(1), span(4, parent=1, **CHAT), span(3, parent=1, **tool))).encode(),
-        JSON,
-    ) + read_request(json.dumps(request(span(2, parent=1, **first))).encode(), JSON)
+    spans = (
+        read_request(
+            json.dumps(
+                request(span(1), span(4, parent=1, **CHAT), span(3, parent=1, **tool))
+            ).encode(),
+            JSON,
+        ).spans
+        + read_request(json.dumps(request(span(2, parent=1, **first))).encode(), JSON).spans
+    )
     made = trace_row(spans)
     assert made.row is not None
     messages = made.row["messages"]
@@ -173,24 +179,24 @@ def test_retrieved_documents_are_the_context() -> None:
 
 
 def test_a_trace_without_a_text_makes_no_row() -> None:
-    spans = read_request(json.dumps(request(span(1), span(2, parent=1))).encode(), JSON)
+    spans = read_request(json.dumps(request(span(1), span(2, parent=1))).encode(), JSON).spans
     assert trace_row(spans).row is None
 
 
 def test_ids_of_other_services_and_errors_are_kept() -> None:
     failed = span(1, opik__trace_id="0190", langsmith__trace__id="7b3e")
     failed["status"] = {"code": 2}
-    made = trace_row(read_request(json.dumps(request(failed)).encode(), JSON))
+    made = trace_row(read_request(json.dumps(request(failed)).encode(), JSON).spans)
     assert made.failed
     assert made.names == {"opik.trace_id": "0190", "langsmith.trace.id": "7b3e"}
 
 
 def test_spans_that_spanjury_made_are_not_judged() -> None:
-    assert read_request(json.dumps(request(span(1), scope="spanjury")).encode(), JSON) == []
+    assert read_request(json.dumps(request(span(1), scope="spanjury")).encode(), JSON).spans == []
 
 
 def test_a_span_reads_the_same_again() -> None:
-    (read,) = read_request(json.dumps(request(span(1, parent=0, **CHAT))).encode(), JSON)
+    (read,) = read_request(json.dumps(request(span(1, parent=0, **CHAT))).encode(), JSON).spans
     assert decoded_span(encoded_span(read)) == read
 
 
@@ -258,8 +264,8 @@ def test_protobuf_and_json_are_the_same_spans() -> None:
         "status": {"code": 2},
         "events": [{"name": "gen_ai.choice", "attributes": attributes_of(a="é")}],
     }
-    (expected,) = read_request(json.dumps(request(as_json)).encode(), JSON)
-    (read,) = read_request(protobuf(made), PROTOBUF)
+    (expected,) = read_request(json.dumps(request(as_json)).encode(), JSON).spans
+    (read,) = read_request(protobuf(made), PROTOBUF).spans
     assert read == expected
     assert read.attributes == values
 
@@ -282,6 +288,22 @@ def test_protobuf_and_json_are_the_same_spans() -> None:
 def test_what_is_no_request_is_refused(body: bytes, kind: str) -> None:
     with pytest.raises(DataError, match="the body is"):
         read_request(body, kind)
+
+
+def test_an_invalid_span_costs_no_other() -> None:
+    body = json.dumps(request(span(1), {**span(2), "spanId": "12"}, {"traceId": "1"}, span(3)))
+    read = read_request(body.encode(), JSON)
+    problem = (
+        "resourceSpans[0].scopeSpans[0].spans[1]: spanId '12' has not 16 hexadecimal digits, one"
+        " not 0"
+    )
+    assert [each.span_id for each in read.spans] == [f"{1:016x}", f"{3:016x}"]
+    assert json.loads(read.answer(JSON)) == {
+        "partialSuccess": {"rejectedSpans": "2", "errorMessage": problem}
+    }
+    partial = b"\x08\x02" + field(2, problem.encode())  # field 1, rejected_spans
+    assert read.answer(PROTOBUF) == field(1, partial)
+    assert otlp_wire.partial_success(300, "")[2:5] == b"\x08\xac\x02"
 
 
 def test_values_that_lie_too_deeply_are_refused() -> None:

@@ -70,7 +70,7 @@ def test_the_axes_say_what_they_show(tmp_path: Path) -> None:
     for level in LEVELS:
         assert level in texts["scores"]
     for name, expected in {
-        "scores": ["D (1: p = 0.05)", "D with experts' weights", "D = 1", "none"],
+        "scores": ["D (1: p = 0.05)", "D, weighted", "D = 1", "none"],
         "effects": ["P(drop) - P(rise)", "aspect (framed: the score should fall)", *ASPECTS],
         "spread": ["share of texts", "condition: above clean, below damaged", "score", *ASPECTS],
     }.items():

@@ -419,6 +419,11 @@ def test_a_text_is_a_trajectory_only_if_an_assistant_speaks_in_it() -> None:
     assert trajectory_in_text(lines) is not None
     for text in ("A text.", "[1, 2]", '{"a": 1}', json.dumps(CHAT[:1]), "[" * 99):
         assert trajectory_in_text(text) is None
+    deep = json.dumps(
+        [*CHAT, {"role": "user", "content": "x", "name": json.loads("[" * 99 + "]" * 99)}]
+    )
+    assert trajectory_in_text(deep) is None
+    assert trajectory_in_text(deep, depth=200) is not None
     with pytest.raises(ConfigError, match="one of them the assistant's"):
         as_trajectory(CHAT[:1])
 

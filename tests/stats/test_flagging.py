@@ -54,6 +54,17 @@ def test_the_caught_share_is_of_damaged_texts_below_the_cut_off() -> None:
     assert on_sample(flagged([clean], damaged, rate=0.05), items=10) == pytest.approx([1 / 10, 0])
 
 
+def test_a_text_without_a_score_counts_in_the_share_if_it_is_asked_for() -> None:
+    clean, scores = [[4.0] * 4], [1.0, 5.0, math.nan, math.nan]
+    of_scored, of_three = (
+        float(on_sample(flagged(clean, scores, rate=0.1, among=among), items=4))
+        for among in (None, [True, True, True, False])
+    )
+    assert (of_scored, of_three) == (1 / 2, 1 / 3)
+    with pytest.raises(ValueError, match="`among` of the shape"):
+        flagged(clean, scores, rate=0.1, among=[True])
+
+
 def test_harmless_variants_lower_the_cut_off() -> None:
     clean, harmless = [5.0] * 10, [4.0] * 10
     assert value(flagged([clean], [4.5] * 10, rate=0.1), texts=10) == 1

@@ -139,7 +139,7 @@ class Chunk:
     `url` is valid in any working directory. `line` is the line of the first row, counted from 1; in
     a Parquet file it is its row number. `start` and `stop` are a half-open range of bytes, or of
     rows in a Parquet file. `owner` is a prefix for the names of rows without an ``id``, used when
-    there may be several files.
+    there may be several files. Its rows are read with `limits`.
     """
 
     number: int = 0
@@ -149,9 +149,16 @@ class Chunk:
     stop: int
     rows: int
     owner: str = ""
+    limits: DataLimits = USUAL
 
 
-def cut_chunks(data: str, *, rows: int = CHUNK_ROWS, limit: int | None = None) -> Iterator[Chunk]:
+def cut_chunks(
+    data: str,
+    *,
+    rows: int = CHUNK_ROWS,
+    limit: int | None = None,
+    limits: DataLimits = USUAL,
+) -> Iterator[Chunk]:
     """Split files into chunks; the same files always give the same chunks.
 
     `data` is the path or URL of a JSONL or Parquet file, of a folder of such files (its subfolders
@@ -166,7 +173,7 @@ def cut_chunks(data: str, *, rows: int = CHUNK_ROWS, limit: int | None = None) -
     library that reads it is missing.
     """
     cut = 0
-    for number, chunk in enumerate(_cut_files(find_location(data), rows)):
+    for number, chunk in enumerate(_cut_files(find_location(data), rows, limits)):
         kept = chunk.rows if limit is None else min(chunk.rows, limit - cut)
         yield replace(chunk, number=number, rows=kept)
         cut += kept
@@ -202,16 +209,17 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
                 yield _countable(segment)
 
 
-def _cut_files(location: Location, rows: int) -> Iterator[Chunk]:
+def _cut_files(location: Location, rows: int, limits: DataLimits) -> Iterator[Chunk]:
     with reading(location):
         files = location.listing()
     for file, owner in [(location, "")] if files is None else files:
         if file.path.endswith(".jsonl.gz"):
             raise _packed(file)
         if file.path.endswith(_ENDINGS):
-            cut = _cut_parquet if file.path.endswith(_PARQUET) else _cut_jsonl
+            is_parquet = file.path.endswith(_PARQUET)
             with reading(file):
-                yield from (replace(chunk, owner=owner) for chunk in cut(file, rows))
+                cut = _cut_parquet(file, rows, limits) if is_parquet else _cut_jsonl(file, rows)
+                yield from (replace(chunk, owner=owner, limits=limits) for chunk in cut)
         elif files is None:
             raise DataError(f"{file.url}: only {' and '.join(_ENDINGS)} can be cut into chunks")
 
@@ -220,8 +228,8 @@ def _packed(file: Location) -> DataError:
     return DataError(f"{file.url}: is packed with gzip and cannot be cut into chunks: unpack it")
 
 
-def _cut_parquet(file: Location, rows: int) -> Iterator[Chunk]:
-    total = count_parquet(file)
+def _cut_parquet(file: Location, rows: int, limits: DataLimits) -> Iterator[Chunk]:
+    total = count_parquet(file, limits=limits)
     for start in range(0, total, rows):
         stop = min(start + rows, total)
         yield Chunk(url=file.url, line=start + 1, start=start, stop=stop, rows=stop - start)
@@ -245,14 +253,14 @@ def _cut_jsonl(file: Location, rows: int) -> Iterator[Chunk]:
 def _rows(file: Location, chunk: Chunk) -> Iterator[tuple[int, object]]:
     """Yield each row with its number; an unreadable row becomes a `DataError`."""
     if file.path.endswith(_PARQUET):
-        yield from read_parquet(file, start=chunk.start, stop=chunk.stop)
+        yield from read_parquet(file, start=chunk.start, stop=chunk.stop, limits=chunk.limits)
         return
     data = file.files.cat_file(file.path, start=chunk.start, end=chunk.stop)
     for line, raw in enumerate(io.BytesIO(data), start=chunk.line):
         try:
             text = raw.removeprefix(codecs.BOM_UTF8 if line == 1 else b"").decode("utf-8")
             if text := text.rstrip():
-                yield line, parse_json(text)
+                yield line, parse_json(text, depth=chunk.limits.depth)
         except UnicodeDecodeError as error:
             byte = f"byte 0x{error.object[error.start]:02x} at byte {error.start + 1} of the line"
             yield line, DataError(f"not UTF-8: {byte}")

@@ -184,7 +184,9 @@ def _value(cell: str, *, path: tuple[str, ...], depth: int) -> object:
         try:
             return parse_json(cell, depth=depth)
         except DataError as error:
-            raise DataError(f"column {path[0]}: {error}") from error
+            hint = "; a cell that holds one text is for the column 'reference'"
+            is_text = path[0] == "references"
+            raise DataError(f"column {path[0]}: {error}{hint if is_text else ''}") from error
     if path[0] not in {"human", "scores"}:
         return cell
     try:

@@ -123,6 +123,8 @@ class _PolarsFrame(Protocol):
 
 @runtime_checkable
 class _PandasFrame(Protocol):
+    iloc: object  # a Dataset of Hugging Face has a `to_dict` of another kind
+
     def to_dict(self, orient: str) -> list[dict[str, object]]: ...
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from spanjury.adapters.files.limits import USUAL
 from spanjury.adapters.files.reading.foreign_values import role_of
 from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import (
@@ -216,13 +217,16 @@ def _dumped(message: object) -> object:
         return message
 
 
-def trajectory_in_text(text: str) -> Trajectory | None:
-    """Return the trajectory in a JSON document, or in one message per line; None if none."""
+def trajectory_in_text(text: str, *, depth: int = USUAL.depth) -> Trajectory | None:
+    """Return the trajectory in a JSON document, or in one message per line; None if none.
+
+    JSON that is nested more than `depth` deep holds none.
+    """
     try:
-        document = parse_json(text)
+        document = parse_json(text, depth=depth)
     except (DataError, RecursionError):
         try:
-            document = [parse_json(line) for line in text.splitlines() if line.strip()]
+            document = [parse_json(line, depth=depth) for line in text.splitlines() if line.strip()]
         except (DataError, RecursionError):
             return None
     if isinstance(document, list) and len(document) == 1 and isinstance(document[0], dict):

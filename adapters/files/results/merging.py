@@ -1,5 +1,6 @@
 """The shards of one run: written side by side, collected, and merged into the whole results."""
 
+import filecmp
 import json
 import os
 import re
@@ -7,18 +8,19 @@ import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count, groupby, islice, pairwise
 from pathlib import Path
 from typing import IO
 
 from spanjury.adapters.files.line_writer import PART, REFUSED, LineWriter, part_of, refusal
-from spanjury.adapters.files.locations import Location, find_location, words_of
+from spanjury.adapters.files.locations import Location, find_location
 from spanjury.adapters.files.results.result_rows import ResultLine, ResultName, read_results
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.files.scratch import open_scratch
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, StoreError, unstamped
+from spanjury.judges.core.errors import reason_of
 
 _BLOCK = 2**20
 _MANIFEST = "run.json"
@@ -28,6 +30,8 @@ _RESULTS = "results.jsonl"
 _FOLDER = re.compile(r"shard-([1-9][0-9]{0,8})-of-([1-9][0-9]{0,8})")
 _FILE = re.compile(rf"(.+)\.{_FOLDER.pattern}(\.[^.]+|)")
 _ROWS = re.compile(r"\.jsonl(\.part)?$")
+_SETTINGS = ("task", "aspects", "rubric", "columns", "limit", "order")
+"""Fields of a job that all shards of a run share, besides its data and its panel."""
 _NAMED = 10
 """Maximum number of missing shards that a message names."""
 _TABLES = """
@@ -40,7 +44,6 @@ _OWNER = "SELECT part FROM segments WHERE (id, system, task) = (?, ?, ?)"
 _Rows = Iterable[ResultLine[ResultName]]
 
 
-@dataclass(frozen=True, slots=True)
 class ShardFolder:
     """A folder with ``shards/KEY.jsonl`` for each chunk, the merged results and ``run.json``.
 
@@ -49,13 +52,9 @@ class ShardFolder:
     Every machine that works on it must be able to access `url`, a path or a URL.
     """
 
-    url: str
-    _location: Location = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        folder = find_location(self.url)
-        object.__setattr__(self, "url", folder.url)  # the dataclass is frozen
-        object.__setattr__(self, "_location", folder)
+    def __init__(self, url: str) -> None:
+        self._location = find_location(url)
+        self.url = self._location.url
 
     @property
     def results(self) -> str:
@@ -218,7 +217,7 @@ def _storing(target: Location, *, what: str = "written") -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        raise StoreError(f"{target.url}: cannot be {what}: {words_of(error)}") from error
+        raise StoreError(f"{target.url}: cannot be {what}: {reason_of(error)}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +240,8 @@ def find_parts(given: Sequence[Path]) -> tuple[ShardPart, ...]:
     or folders that contain either.
 
     Raises `StoreError` if a shard is missing, duplicated or unfinished, belongs to a run with
-    another number of shards, or a path names no shard; the message names the files.
+    another number of shards or other settings, or a path names no shard; the message names the
+    files.
     """
     parts = sorted(
         (part for path in given for part in _parts_at(path)), key=lambda part: part.number
@@ -267,9 +267,9 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
     run, in order, as `find_parts` returns them. `target` is written at the end, as a whole.
 
     Raises `DataError`, naming file and line, if a part cannot be read. Raises `StoreError` if the
-    parts are not from one run: panels differ, a segment occurs twice, or the row counts do not fit
-    the distribution. It also raises if `target` is one of the parts, cannot be written, or has
-    scores for which these rows have no answer.
+    parts are not from one run: panels or aspects differ, a segment occurs twice, or the row counts
+    do not fit the distribution. It also raises if `target` is one of the parts, cannot be written,
+    or has scores for which these rows have no answer.
 
     Notes
     -----
@@ -283,10 +283,13 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
         check = _Check(parts, scratch)
         for segment in _in_turn(parts):
             check.segment(segment)
+            aspects = []
             for line, row in segment.rows:
                 check.panel(row, segment.part)
+                aspects.append(row.aspect)
                 unanswered.note(line)
                 lines.append(line)
+            check.aspects(segment, aspects)
     return lines.lines
 
 
@@ -345,6 +348,50 @@ def _check(part: ShardPart, first: ShardPart) -> None:
         )
     if not part.path.is_file():
         raise StoreError(f"{part.path}: there is no such file; shard {part.number} is missing")
+    _check_settings(part, first)
+
+
+def _check_settings(part: ShardPart, first: ShardPart) -> None:
+    """Raise `StoreError` if the manifests of two shards are of different runs.
+
+    Results in a file of their own have no manifest. The folders of the data are not compared: they
+    differ between machines.
+    """
+    job, other = _job_of(part), _job_of(first)
+    if not job or not other:
+        return
+    data, others = Path(str(job.get("data"))), Path(str(other.get("data")))
+    if data.name != others.name or _have_other_bytes(data, others):
+        name = "data"
+    else:
+        both = (name for name in _SETTINGS if name in job and name in other)
+        name = next((name for name in both if job[name] != other[name]), "")
+    if name:
+        raise StoreError(
+            f"{part.path.parent / _MANIFEST} and {first.path.parent / _MANIFEST} are not of one"
+            f" run: {name} is {job.get(name)!r} and {other.get(name)!r}"
+        )
+
+
+def _have_other_bytes(first: Path, second: Path) -> bool:
+    """Return whether both files can be read here and differ."""
+    try:
+        are_here = first.is_file() and second.is_file()
+        return are_here and not filecmp.cmp(first, second, shallow=False)
+    except OSError:
+        return False
+
+
+def _job_of(part: ShardPart) -> Mapping[str, object]:
+    """Return the job in the manifest of a run folder; empty if there is none."""
+    if not _FOLDER.fullmatch(part.path.parent.name):
+        return {}
+    try:
+        manifest = parse_json((part.path.parent / _MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, DataError):
+        return {}
+    job = manifest.get("job") if isinstance(manifest, dict) else None
+    return job if isinstance(job, dict) else {}
 
 
 def _missing(parts: Sequence[ShardPart]) -> str:
@@ -391,30 +438,41 @@ def _check_ended(ended: ShardPart, all_segments: Iterable[Iterator[_Segment]]) -
             )
 
 
-@dataclass(frozen=True, slots=True)
 class _Check:
     """Checks that every segment occurs in only one part, and that all parts are from one run."""
 
-    parts: Sequence[ShardPart]
-    scratch: sqlite3.Connection
-    panels: dict[tuple[str, str], tuple[str, ShardPart]] = field(default_factory=dict)
+    def __init__(self, parts: Sequence[ShardPart], scratch: sqlite3.Connection) -> None:
+        self._parts = parts
+        self._scratch = scratch
+        self._panels: dict[tuple[str, str], tuple[str, ShardPart]] = {}
+        self._aspects: dict[str, tuple[Sequence[str], ShardPart]] = {}
 
     def segment(self, segment: _Segment) -> None:
         """Raise `StoreError` if the segment has occurred before."""
         number = segment.part.number
-        if self.scratch.execute(_CLAIM, (*segment.name, number)).rowcount:
+        if self._scratch.execute(_CLAIM, (*segment.name, number)).rowcount:
             return
-        (owner,) = self.scratch.execute(_OWNER, segment.name).fetchone()
+        (owner,) = self._scratch.execute(_OWNER, segment.name).fetchone()
         raise StoreError(
-            f"segment {segment.name[0]!r} is in {self.parts[owner - 1].path} and again in"
+            f"segment {segment.name[0]!r} is in {self._parts[owner - 1].path} and again in"
             f" {segment.part.path}: they are not shards of one run"
         )
 
     def panel(self, row: ResultName, part: ShardPart) -> None:
         """Raise `StoreError` if another panel judged the same aspect in another part."""
-        first, where = self.panels.setdefault((row.task, row.aspect), (row.signature, part))
+        first, where = self._panels.setdefault((row.task, row.aspect), (row.signature, part))
         if unstamped(row.signature) != unstamped(first):
             raise StoreError(
                 f"{part.path} and {where.path} were judged by different panels on {row.aspect!r}:"
                 f" {row.signature} and {first}"
+            )
+
+    def aspects(self, segment: _Segment, aspects: Sequence[str]) -> None:
+        """Raise `StoreError` if another segment of the same task has other aspects."""
+        task = segment.name[-1]
+        first, where = self._aspects.setdefault(task, (aspects, segment.part))
+        if aspects != first:
+            raise StoreError(
+                f"{segment.part.path} and {where.path} have different aspects of the task"
+                f" {task!r}: {', '.join(aspects)} and {', '.join(first)}"
             )

@@ -35,7 +35,7 @@ class DemandFlags(Flags, title="Limits"):
     max_flagged: Annotated[
         str | None,
         Flag(
-            "Exit with 5 if more than SHARE (5%) of the texts is faulty.",
+            "Exit with 5 if more than SHARE (5%) of the texts are faulty.",
             "SHARE",
             env=True,
         ),

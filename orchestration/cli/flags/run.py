@@ -71,8 +71,8 @@ class LimitFlags(Flags, title="Limits"):
     min_usable: Annotated[
         float | None,
         Flag(
-            "Stop and exit with 1 if a smaller share of a model's recent rows has a usable reply;"
-            " 0.1 by default.",
+            "Stop and exit with 1 if less than this share of a model's recent rows has a usable"
+            " reply; 0.1 by default.",
             "SHARE",
             min=0.0,
             max=1.0,

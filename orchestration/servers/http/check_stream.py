@@ -118,7 +118,7 @@ class GrowingBody:
             number += 1
             try:
                 text = json.loads(sound_json(line))
-            except (DataError, ValueError):
+            except (DataError, ValueError, RecursionError):
                 text = None
             if not isinstance(text, str):
                 detail = f"line {number} is no text in quotation marks, as JSON writes it"
@@ -153,7 +153,10 @@ class GrowingBody:
 
 
 def _object(line: str) -> dict[str, object]:
-    value = json.loads(line)
+    try:
+        value = json.loads(line)
+    except RecursionError as error:
+        raise DataError("nested too deeply to be read") from error
     if isinstance(value, dict):
         return value
     raise DataError(f"expected an object, got {line[:40]!r}")

@@ -191,6 +191,8 @@ def answer_invalid(_: Request, error: Exception) -> Response:
 def answer_http_error(_: Request, error: Exception) -> Response:
     """Return the response to an error of the framework."""
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, RecursionError):  # of the parser of the body
+        return ProblemError("body-invalid", "the body is nested too deeply to be read").response()
     kinds = {404: "not-found", 405: "method-not-allowed", 400: "body-not-json"}
     headers = error.headers or {}
     return ProblemError(kinds.get(error.status_code, "internal-error"), headers=headers).response()

@@ -28,7 +28,7 @@ with lazily():
     from spanjury.orchestration.studies.calibration import findings, fitting, tables
     from spanjury.orchestration.wiring import calibrations
 
-_PROMISE = "Promise"
+_SECTION = "Calibration"
 _CALIBRATED = "|calibration:"
 _FROM_SPANS = "|aggregation:from-spans"
 
@@ -53,8 +53,8 @@ def parse_ends(spec: str) -> tuple[float, float]:
 class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
     """Calibrate a panel's scores and thresholds on people's marks, and measure the gain.
 
-    People marked the texts of the run (`spanjury view RUN`), or a file holds people's scores of
-    them. The figures come from held-out texts; all texts of a source are held out together.
+    The marks are those that people made of the run (`spanjury view RUN`), or scores in a file. The
+    figures come from held-out texts; all texts of a source are held out together.
     """
 
     several = False
@@ -73,7 +73,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
     clean_from: Annotated[
         float | None,
         Parameter(
-            "Lowest score from people for a text to count as free of errors; by default the best.",
+            "Lowest human score at which a text counts as free of errors; by default the best.",
             "SCORE",
         ),
     ] = None
@@ -84,7 +84,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
             "SHARE",
             min=0.001,
             max=0.5,
-            section=_PROMISE,
+            section=_SECTION,
         ),
     ] = 0.1
     confidence: Annotated[
@@ -94,19 +94,19 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
             "SHARE",
             min=0.5,
             max=0.999,
-            section=_PROMISE,
+            section=_SECTION,
         ),
     ] = None
     folds: Annotated[
         int,
         Parameter(
-            "Number of cross-validation folds; each source is in one fold.", min=2, section=_PROMISE
+            "Number of cross-validation folds; each source is in one fold.", min=2, section=_SECTION
         ),
     ] = 10
     draws: Annotated[
-        int, Parameter("Number of bootstrap resamples.", min=100, section=_PROMISE)
+        int, Parameter("Number of bootstrap resamples.", min=100, section=_SECTION)
     ] = 1000
-    seed: Annotated[int, Parameter("Seed for folds and resampling.", section=_PROMISE)] = 1
+    seed: Annotated[int, Parameter("Seed for folds and resampling.", section=_SECTION)] = 1
     output: Annotated[
         Path | str | None,
         Parameter(

@@ -38,7 +38,7 @@ class Compare(FileStudy[ComparedRuns]):
         Path | str,
         Parameter("Folder or name of a run, file of results, or file of metric scores.", kind=Path),
     ] = field(kw_only=False)
-    second: Annotated[Path | str, Parameter("The same for another run.", kind=Path)] = field(
+    second: Annotated[Path | str, Parameter("The same, for another run.", kind=Path)] = field(
         kw_only=False
     )
     data: Annotated[

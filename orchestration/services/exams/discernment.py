@@ -88,7 +88,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
     weights: Annotated[
         Mapping[str, Mapping[str, float]] | None,
         Parameter(
-            "TOML file of expert weights: how much each condition harms each aspect.",
+            "TOML file of weights, such as experts': how much each condition harms each aspect.",
             kind=Path | None,
             read=read_weights,
             rare=True,

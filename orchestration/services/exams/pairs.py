@@ -121,8 +121,8 @@ class Pairs(PairStudy["comparing.Compared"]):
     draw: Annotated[
         int | None,
         Parameter(
-            "Compare N pairs for each aspect, drawn in rounds in which systems of similar standing"
-            " meet; all pairs by default.",
+            "Compare N pairs for each aspect, drawn in rounds that match systems of similar rank;"
+            " all pairs by default.",
             "N",
             min=1,
             env=True,
@@ -172,6 +172,9 @@ class Pairs(PairStudy["comparing.Compared"]):
 apairs, pairs = from_python(Pairs, name="pairs")
 
 
+_MADE_BY = "comparisons are made by 'spanjury pairs TEXTS -o FOLDER'"
+
+
 def read_comparisons(path: Path) -> "list[comparing.ComparisonRow]":
     """Read a file of comparisons, or that in the folder of the command.
 
@@ -181,7 +184,7 @@ def read_comparisons(path: Path) -> "list[comparing.ComparisonRow]":
     try:
         lines = file.read_bytes().splitlines()
     except OSError as error:
-        raise DataError(f"{file}: cannot be read: {error.strerror}") from error
+        raise DataError(f"{file}: cannot be read: {error.strerror}; {_MADE_BY}") from error
     adapter = pydantic.TypeAdapter(comparing.ComparisonRow)
     read = []
     for number, line in enumerate(lines, start=1):
@@ -190,6 +193,6 @@ def read_comparisons(path: Path) -> "list[comparing.ComparisonRow]":
         except pydantic.ValidationError as error:
             raise DataError(
                 f"{file}, line {number}: is no comparison of 'spanjury pairs':"
-                f" {study_report.problem_of(error)}"
+                f" {study_report.problem_of(error)}; {_MADE_BY}"
             ) from error
     return read

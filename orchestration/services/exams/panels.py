@@ -161,7 +161,7 @@ def parse_stages(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
-    """Fit a cascade: ask cheap seats first, and the others only when those are not sure.
+    """Fit a cascade: ask cheap seats first, and the others only when these are unsure.
 
     The cascade is fitted to the scores of a run in which all seats were asked, and measured on
     texts of other sources. People's scores are needed only to measure agreement with people.

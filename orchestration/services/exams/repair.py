@@ -36,8 +36,8 @@ class Repair(PanelStudy["exam.ExamResult"]):
 
     The panel guides the repair and keeps the better version. The examiner judges the repaired
     texts. The exam compares the repair with changing nothing and with deleting every marked span.
-    A model repairs marked words, those in calls and replies of trajectories included. With --agent,
-    your own agent receives the errors and answers again. The agent needs asyncio.
+    A model repairs marked words, including those in calls and replies of trajectories. With
+    --agent, your own agent receives the errors and answers again. The agent needs asyncio.
     """
 
     repair_model: Annotated[

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, EvaluationError, Segment
+from spanjury.judges.core import Aspect, ConfigError, EvaluationError, Segment
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
-from spanjury.orchestration.studies.failing.conditions import Failure
+from spanjury.orchestration.studies.failing.conditions import Failure, impossible_score
 from spanjury.orchestration.studies.failing.gate import Terms
 from spanjury.orchestration.studies.failing.lines import Location, sarif
 from spanjury.orchestration.wiring.sources import numbered_rows
@@ -19,22 +19,26 @@ _ROOT = "GITHUB_WORKSPACE"
 
 
 def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
-    """Raise `ConfigError` if terms name an aspect on which no text of `job` is judged.
+    """Raise `ConfigError` if terms name an aspect or a score that no text of `job` can have.
 
     The message lists the aspects that are judged. The data are read only until all named aspects
-    have occurred.
+    have occurred, and aspects whose scale has the scores.
     """
-    unknown = set(terms.aspects)
-    if not unknown or not planned.assessments:
+    if not planned.assessments or not (terms.aspects or terms.conditions):
         return
-    judged: dict[str, None] = {}
+    unknown = set(terms.aspects)
+    judged: dict[tuple[str, str], Aspect] = {}
     for _, aspect in pairs(job, planned=planned):
-        judged[aspect.name] = None
-        unknown.discard(aspect.name)
-        if not unknown:
-            return
-    names = ", ".join(map(repr, sorted(unknown)))
-    raise ConfigError(f"no text is judged on {names}; aspects: {', '.join(judged)}")
+        if (aspect.task.name, aspect.name) not in judged:
+            judged[aspect.task.name, aspect.name] = aspect
+            unknown.discard(aspect.name)
+            if not unknown and not impossible_score(terms.conditions, judged.values()):
+                return
+    if unknown:
+        names = ", ".join(map(repr, sorted(unknown)))
+        aspects = ", ".join(dict.fromkeys(name for _, name in judged))
+        raise ConfigError(f"no text is judged on {names}; aspects: {aspects}")
+    raise ConfigError(impossible_score(terms.conditions, judged.values()))
 
 
 def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Location]:

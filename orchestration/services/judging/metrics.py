@@ -14,6 +14,7 @@ from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
 from spanjury.judges.metrics.scores import MetricScores, measured, put_together, run_metrics
 from spanjury.orchestration.report.files import write_page, write_whole
 from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.studies.sources import known_source_of, text_name
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 
 with lazily():
@@ -83,6 +84,11 @@ class Scored:
     samples: tuple[Sample, ...]
     scores: tuple[MetricScores, ...]
     skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def sources(self) -> list[str]:
+        """The source of each segment; without inputs, texts of several systems share it by id."""
+        return [known_source_of(each) or text_name(each)[0] for each in self.segments]
 
     def corpus_of(self, scores: MetricScores, rows: Sequence[int]) -> float:
         """Return the corpus score of some rows; a metric of whole corpora measures them again.

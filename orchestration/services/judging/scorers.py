@@ -1,6 +1,6 @@
 """Scorers from files: the metrics in a file of scores, or the panel and the seats of a run."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +11,12 @@ from spanjury.orchestration.services.judging.metrics import (
     are_metric_scores,
     read_metric_scores,
 )
-from spanjury.orchestration.studies.agreement.scorers import Scorer
+from spanjury.orchestration.studies.agreement.scorers import PANEL, Scorer
 from spanjury.orchestration.studies.comparison.changes import Judged
 from spanjury.orchestration.studies.sources import TextIds, judged_twice
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.runs import runs_home
 
-PANEL = "panel"
-"""Name of a panel of several seats."""
 NO_JUDGES: Mapping[Path, Sequence[Scorer]] = MappingProxyType({})
 
 
@@ -27,8 +25,8 @@ def read_scorers(
 ) -> list[Scorer]:
     """Read the scorers in some files.
 
-    A run has a scorer for its panel and for each seat, aspect by aspect; a single seat counts as
-    the panel. The scorers in `judges` were read before, so their files are not read again.
+    A run has the scorers of `JudgeScores`, aspect by aspect. The scorers in `judges` were read
+    before, so their files are not read again.
 
     Raise `DataError` if a file cannot be read or holds two results for one text and aspect, or no
     file has a score.
@@ -72,8 +70,8 @@ class JudgeScores:
         self._run = run
         self._ids = ids
         self._seen: set[tuple[str, str, str]] = set()
-        self._scorers: dict[tuple[str, str], Scorer] = {}
-        self._scores: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+        self._signatures: dict[tuple[str, str], str] = {}
+        self._scores: dict[tuple[str, str], dict[str, float]] = {}
 
     def add(self, row: ResultScores) -> str:
         """Add the scores of one row, and return the id of its text.
@@ -84,25 +82,43 @@ class JudgeScores:
         if (result := (text, row.task, row.aspect)) in self._seen:
             raise judged_twice(self._run, text=text, aspect=row.aspect)
         self._seen.add(result)
-        is_panel = len(row.seats) != 1
-        by_name = {PANEL: row.score, **row.seats} if is_panel else row.seats
-        for name, score in by_name.items():
+        for name, score in ((PANEL, row.score), *row.seats.items()):
             key = name, row.aspect
-            if key not in self._scorers:
-                self._scorers[key] = Scorer(
-                    name=name,
-                    scores=self._scores[key],
-                    aspect=row.aspect,
-                    signature=row.signature,
-                    run=self._run if is_panel and name in row.seats else "",
-                )
+            self._signatures.setdefault(key, row.signature)
+            scores = self._scores.setdefault(key, {})
             if score is not None:
-                self._scores[key][text] = score
+                scores[text] = score
         return text
 
     def scorers(self) -> tuple[Scorer, ...]:
-        """Return the panel and each seat, aspect by aspect; a single seat counts as the panel."""
-        return tuple(self._scorers.values())
+        """Return the panel and each seat, aspect by aspect.
+
+        The only seat of a run stands for the panel if the panel's scores are its own. They are
+        others if they were computed from spans or calibrated.
+        """
+        judge = self._only_judge()
+        return tuple(
+            Scorer(
+                name=name,
+                scores=scores,
+                aspect=aspect,
+                signature=self._signatures[name, aspect],
+                run="" if judge else self._run,
+                is_own=name in {PANEL, judge},
+            )
+            for (name, aspect), scores in self._scores.items()
+            if name != PANEL or judge is None
+        )
+
+    def _only_judge(self) -> str | None:
+        """Return the seat whose scores are those of the run; None if there is no such seat."""
+        seats = {name for name, _ in self._scores if name != PANEL}
+        if len(seats) != 1:
+            return None
+        (seat,) = seats
+        aspects = {aspect for _, aspect in self._scores}
+        same = all(self._scores[PANEL, each] == self._scores.get((seat, each)) for each in aspects)
+        return seat if same else None
 
 
 def read_decisions(path: Path, *, ids: TextIds) -> dict[Judged, Decision | None]:

@@ -113,13 +113,14 @@ class TextReport:
         fail_on
             Conditions that no aspect may meet, as ``"severity>=4"`` or ``"decision=faulty"``.
         fail_under
-            Least scores: ``"4"`` for each aspect, ``"consistency=4"`` for one. An aspect without a
-            score meets none.
+            Least scores: ``"4"`` for each aspect, on a scale of 1 to 5 that is mapped to that of
+            the aspect; ``"consistency=4"`` for one, on its own scale. An aspect without a score
+            meets none.
 
         Raises
         ------
         ConfigError
-            If there is no term, or one cannot be parsed.
+            If there is no term, or one cannot be parsed or can never hold.
 
         Examples
         --------

@@ -13,7 +13,6 @@ from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment, fir
 from spanjury.orchestration.services.judging.exam_texts import read_texts
 from spanjury.orchestration.services.judging.metrics import are_metric_scores
 from spanjury.orchestration.services.judging.scorers import (
-    PANEL,
     JudgeScores,
     names_apart,
     read_scorers,
@@ -28,6 +27,7 @@ from spanjury.orchestration.studies.agreement.findings import (
     aspect_findings,
 )
 from spanjury.orchestration.studies.agreement.scorers import (
+    PANEL,
     Ratings,
     Scorer,
     Settings,
@@ -181,13 +181,12 @@ def _run(file: Path, *, name: str, ids: TextIds) -> _Run:
             entry.spans[text] = spans
             entry.seconds += work.seconds
             entry.tokens += work.tokens
-    return _Run(by_key, scores)
+    scorers = {(scorer.name, scorer.aspect) for scorer in scores.scorers()}
+    return _Run({key: work for key, work in by_key.items() if key in scorers}, scores)
 
 
 def _by_name(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, SeatWork]]:
     seats = {name: (spans, row.work[name]) for name, spans in row.seats.items()}
-    if len(seats) == 1:
-        return seats
     works = row.work.values()
     whole = SeatWork(sum(work.seconds for work in works), sum(work.tokens for work in works))
     return {PANEL: (row.spans, whole), **seats}

@@ -1,6 +1,5 @@
 """The report of a meta-evaluation: pages, findings as JSON, and plots."""
 
-import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -32,6 +31,7 @@ from spanjury.orchestration.wiring.plots import (
     draw,
 )
 from spanjury.orchestration.wiring.plots import meta as plots
+from spanjury.stats.arrays import mean_of_defined
 
 _SCATTERED = 2
 """Number of scorers that are plotted against people, in order of agreement."""
@@ -202,15 +202,10 @@ def _priced(
             name=name,
             kind="panel" if name in panels else "judge",
             cost=1000 * sum(costs[key] for key in keys) / len(keys),
-            correlation=_mean(values[name]),
+            correlation=float(mean_of_defined(values[name])),
         )
         for name, keys in by_name.items()
     ]
-
-
-def _mean(values: Sequence[float]) -> float:
-    defined = [value for value in values if not math.isnan(value)]
-    return sum(defined) / len(defined) if defined else math.nan
 
 
 def _file_names(aspects: Sequence[str]) -> dict[str, str]:

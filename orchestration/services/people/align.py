@@ -8,6 +8,7 @@ are compared with those by the present definition.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 from numpy.random import default_rng
 
@@ -226,8 +227,8 @@ def _measured(
         raise DataError("no held-out text got a score by the proposed definition")
     means = [
         (
-            _mean([_now(text) for text in own]),
-            _mean([_distance(text, scores[id(text.segment)]) for text in own]),
+            fmean([_now(text) for text in own]),
+            fmean([_distance(text, scores[id(text.segment)]) for text in own]),
         )
         for own in grouped(scored, lambda text: text.source).values()
     ]
@@ -238,14 +239,10 @@ def _measured(
         aspect=aspect,
         sources=len(gains),
         texts=len(scored),
-        before=_mean([now for now, _ in means]),
-        after=_mean([then for _, then in means]),
-        gain=_mean(gains),
+        before=fmean([now for now, _ in means]),
+        after=fmean([then for _, then in means]),
+        gain=fmean(gains),
         low=float(interval.low),
         high=float(interval.high),
         unscored=len(texts) - len(scored),
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

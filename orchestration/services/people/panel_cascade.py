@@ -105,13 +105,7 @@ def fit_panel_cascade(
     """
     marked = _read(source)
     aspect, judged = _of_one_aspect(marked.texts, aspect)
-    if any(text.row.aggregation not in {"mean", BY_PROBABILITY} for text in judged):
-        raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run with it")
-    if any(text.row.unasked for text in judged):
-        raise ConfigError(
-            "a cascade judged this run, so not all seats judged all texts: use a run in which all "
-            "seats were asked"
-        )
+    _require_whole_panel(judged)
     seats_of_texts = [{seat.judge: seat for seat in text.row.seats} for text in judged]
     priced = find_prices(
         seats_of_texts, pricing if unit == "dollars" else replace(pricing, panel=None)
@@ -161,6 +155,17 @@ def fit_panel_cascade(
         aspect=aspect_key(texts[0].row.task, aspect),
         silent=silent,
     )
+
+
+def _require_whole_panel(texts: Sequence[JudgedText]) -> None:
+    """Raise `ConfigError` unless each score is the mean of all seats."""
+    if any(text.row.aggregation not in {"mean", BY_PROBABILITY} for text in texts):
+        raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run with it")
+    if any(text.row.unasked for text in texts):
+        raise ConfigError(
+            "a cascade judged this run, so not all seats judged all texts: use a run in which all "
+            "seats were asked"
+        )
 
 
 def _read(source: MarkedSource) -> MarkedTexts:

@@ -264,7 +264,19 @@ def study_panel(
         results=tuple(map(str, source.results)),
         human=marked.name,
         aspects=tuple(studies),
+        flags=tuple(_flags(source, within=within)),
     )
+
+
+def _flags(source: MarkedSource, *, within: str) -> Iterator[str]:
+    """Yield the flags of a command for the same marks and texts."""
+    human = source.human if isinstance(source.human, Path) else None
+    named = {"--human": human, "--sample": source.sample, "--data": source.data}
+    for flag, value in {**named, "--within": within}.items():
+        if value:
+            yield from (flag, str(value))
+    for column in source.columns:
+        yield from ("--column", column)
 
 
 def _collected(

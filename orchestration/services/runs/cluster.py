@@ -70,6 +70,7 @@ from spanjury.orchestration.wiring.models import guard_of
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.results import open_results
 from spanjury.orchestration.wiring.seats import warn_of_one_family
+from spanjury.orchestration.wiring.sources import data_limits
 
 Pairs = Sequence[tuple[Segment, Aspect]]
 """Segments and aspects, in the order of their rows."""
@@ -99,7 +100,9 @@ def run_on_cluster(
     require(ray_engine)
     warn_of_one_family(job.panel)  # a worker's warnings would be in its own log
     folder = ShardFolder(job.folder)
-    chunks = [*map(chunk_json, cut_chunks(job.data, rows=job.chunk_rows, limit=job.limit))]
+    limits = data_limits()
+    cut = cut_chunks(job.data, rows=job.chunk_rows, limit=job.limit, limits=limits)
+    chunks = [*map(chunk_json, cut)]
     folder.create()
     progress = _Progress()
     with ray_engine.on_ray(job.address) as cluster:

@@ -20,6 +20,7 @@ from spanjury.orchestration.services.viewing.texts import (
     Row,
     TextStore,
 )
+from spanjury.orchestration.studies.sources import name_of
 from spanjury.orchestration.wiring.runs import PART, Spool, open_spool
 
 H = TypeVar("H", bound=Hashable)
@@ -278,7 +279,7 @@ class RunReading:
 class Pairing:
     """The rows of a view: those of the first run, in order, then those that only the second has.
 
-    Rows of two runs are paired if id, system, task and aspect are the same.
+    Rows of two runs are paired if task, aspect and the name of their text (`name_of`) are the same.
     """
 
     def __init__(self, runs: Sequence[RunReading]) -> None:
@@ -392,4 +393,6 @@ def _opened(results: Path, stack: ExitStack) -> ResultLines:
 
 
 def _key(columns: RunColumns, row: int) -> _Key:
-    return columns.ids[row], columns.systems[row], columns.aspects[row]
+    system = columns.systems[row]
+    own_id, _ = name_of(columns.ids[row], columns.names.systems.values[system])
+    return own_id, system, columns.aspects[row]

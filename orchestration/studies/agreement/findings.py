@@ -49,6 +49,8 @@ all pairs of scores become large."""
 
 
 _TOO_MANY = "too many different scores"
+_OWN = "as in the run"
+"""Name of the aggregation by which the run itself computed its scores."""
 
 
 _AGGREGATIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -69,6 +71,8 @@ class SeatTable:
     seats: tuple[str, ...]
     scores: FloatArray
     """Shape ``(seats, systems, inputs)``; NaN where there is none."""
+    panel: FloatArray | None = None
+    """Scores of the panel in its run, shape ``(systems, inputs)``; None without a panel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,12 +189,14 @@ def seat_tables(ratings: Ratings) -> Iterator[SeatTable]:
     """Yield the scores of each run in which two seats or more scored what people rated."""
     is_there = ratings.coverage > 0
     for run in dict.fromkeys(scorer.run for scorer in ratings.scorers if scorer.run):
-        rows = [
+        scored = [
             row for row, scorer in enumerate(ratings.scorers) if scorer.run == run and is_there[row]
         ]
+        rows = [row for row in scored if not ratings.scorers[row].is_own]
+        panel = next((ratings.scores[row] for row in scored if ratings.scorers[row].is_own), None)
         if len(rows) > 1:
             names = tuple(ratings.scorers[row].name for row in rows)
-            yield SeatTable(run=run, seats=names, scores=ratings.scores[rows])
+            yield SeatTable(run=run, seats=names, scores=ratings.scores[rows], panel=panel)
 
 
 def seat_agreement(table: SeatTable) -> SeatAgreement:
@@ -253,19 +259,27 @@ def _sizes(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[Ense
 
 
 def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[Agreement, ...]:
-    """Compare aggregations as if each were a scorer."""
-    names = tuple(Scorer(name=name, scores={}) for name in _AGGREGATIONS)
+    """Compare aggregations as if each were a scorer, also that of the run if it is none of them."""
     flat = table.scores.reshape(len(table.scores), -1)
     (rated,) = np.nonzero(~np.isnan(flat).all(axis=0))
     given = [
         tuple(score for score in row if not math.isnan(score)) for row in flat[:, rated].T.tolist()
     ]
-    scores = np.full((len(names), flat.shape[1]), np.nan)
+    scores = np.full((len(_AGGREGATIONS), flat.shape[1]), np.nan)
     for aggregated, by in zip(scores, _AGGREGATIONS.values(), strict=True):
         values = {row: by(row) for row in dict.fromkeys(given)}  # few differ, of many outputs
         aggregated[rated] = [values[row] for row in given]
-    scores = scores.reshape(len(names), *ratings.human.shape)
-    return agreements(replace(ratings, scorers=names, scores=scores), settings)
+    scores = scores.reshape(len(_AGGREGATIONS), *ratings.human.shape)
+    names = [*_AGGREGATIONS]
+    if table.panel is not None and not _has_row(scores, table.panel):
+        names.append(_OWN)
+        scores = np.concatenate([scores, table.panel[np.newaxis]])
+    scorers = tuple(Scorer(name=name, scores={}) for name in names)
+    return agreements(replace(ratings, scorers=scorers, scores=scores), settings)
+
+
+def _has_row(rows: FloatArray, values: FloatArray) -> bool:
+    return any(np.allclose(row, values, equal_nan=True) for row in rows)
 
 
 PEOPLE = "people"

@@ -26,6 +26,10 @@ K = TypeVar("K", bound=Hashable)
 L = TypeVar("L", bound=Hashable)
 
 
+PANEL = "panel"
+"""Name of the panel of a run as a scorer."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorer:
     """A scorer of segments: a metric, a judge, a panel."""
@@ -39,7 +43,9 @@ class Scorer:
     lower_is_better: bool = False
     signature: str = ""
     run: str = ""
-    """Run of the panel in which the judge was one of several seats."""
+    """Run of the panel or seat; empty for a metric, and for a judge that was alone in its run."""
+    is_own: bool = False
+    """True for the scores of a whole run: those of its panel, or of a judge that was alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +188,8 @@ class Settings:
     """Over what a correlation is taken, as `stats.grouping` says."""
     method: Method = "spearman"
     draws: int = 1000
-    """Number of resamples in the bootstrap and the permutation test; 0 for neither."""
+    """Number of resamples in the bootstrap and the permutation test; 0 for neither. The test draws
+    more if so few cannot show that any of the compared scorers is behind."""
     seed: int = 1
     """Seed of both; the same seed draws the same outputs for every scorer and aspect."""
 
@@ -318,6 +325,9 @@ def _behind(
 ) -> list[float]:
     """Return for each scorer the probability that the nearest is nearer by chance alone."""
     p = np.full(len(values), np.nan)
+    # The smallest p-value is 1 / (draws + 1), which Holm's method multiplies by the tests.
+    tests = np.count_nonzero(~np.isnan(values)) - 1
+    draws = max(settings.draws, math.ceil(tests / LEVEL))
     if nearest is not None:
         for number, drawn in enumerate(_twins(rng, len(p))):
             if number != nearest and not math.isnan(values[number]):
@@ -327,7 +337,7 @@ def _behind(
                     level=settings.level,
                     method=settings.method,
                     rng=drawn,
-                    draws=settings.draws,
+                    draws=draws,
                 ).p_two_sided
     behind: list[float] = holm_adjusted(p).tolist()
     return behind

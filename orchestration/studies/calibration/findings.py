@@ -32,7 +32,6 @@ from spanjury.stats.conformal import items_for_rate
 from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Estimate
-from spanjury.stats.sampling_design import weighted_mean
 
 FEWEST = 5
 """Marked texts from which on anything is fitted."""
@@ -106,11 +105,14 @@ def mean_human_score(texts: CalibrationTexts) -> float:
 
 
 def alarms(suspicions: Suspicions, thresholds: Thresholds) -> tuple[FloatArray, FloatArray]:
-    """Return 1 for texts that are unsure or graver, and for faulty ones; NaN if not known."""
+    """Return 1 for texts that are unsure or graver, and for faulty ones.
+
+    NaN for texts without a number to compare, and all for faulty ones without such a threshold.
+    """
     defined = ~np.isnan(suspicions.values)
     unsure = np.where(defined, suspicions.with_grave >= thresholds.unsure, np.nan)
     over = (suspicions.values >= thresholds.faulty) & suspicions.may_be_faulty
-    faulty = np.where(defined, over, np.nan)
+    faulty = np.where(defined & math.isfinite(thresholds.faulty), over, np.nan)
     return unsure.astype(np.float64), faulty.astype(np.float64)
 
 
@@ -162,6 +164,8 @@ class AlarmFindings:
     threshold."""
     caught: Estimate
     """Share of the held-out texts with an error that do; not defined without a threshold."""
+    untried: int
+    """Texts for which the others, without their fold, allowed no threshold."""
 
     @property
     def catches_more(self) -> bool:
@@ -198,8 +202,6 @@ class AspectFindings:
     grave_share: float
     """Share of the texts without error in which the panel marks an error of severity 4 or 5."""
     folds: int
-    untried: int
-    """Texts for which the others, without their fold, allowed no threshold."""
     changes: tuple[Change, ...]
     """By the map of scores and, where the score follows from spans, the weights of severities."""
     alarms: tuple[AlarmFindings, ...]
@@ -234,20 +236,18 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
     with_map = gains >= {DISTANCE, TO_MEAN}  # a shrinkage to the mean gains on any poor score
     fitted = fit(texts, terms, with_map=with_map, with_weights=BY_SPANS in gains)
     kept = {MAP: fitted.score_map, WEIGHTS: fitted.severity_weights, THRESHOLDS: fitted.thresholds}
-    clean, suspicions = texts.clean, texts.suspicions()
-    untried = np.isnan(held.unsure) & ~np.isnan(suspicions.values)
+    clean = texts.clean
     grave = np.array([text.is_grave for text in texts.texts])
     made = AspectFindings(
         task=texts.aspect.task.name,
         aspect=texts.aspect.name,
         calibration=fitted,
-        signal=suspicions.signal,
+        signal=texts.suspicions().signal,
         clean=int(clean.sum()),
         clean_sources=_clean_sources(texts),
         faulty=int(texts.faulty.sum()),
         grave_share=float(grave[clean].mean()) if clean.any() else math.nan,
         folds=min(terms.folds, len(set(texts.sources))),
-        untried=int(untried.sum()),
         changes=changes,
         alarms=_alarms(texts, held, set_to=fitted.thresholds, terms=terms),
         kept=tuple(name for name, part in kept.items() if part is not None),
@@ -357,6 +357,7 @@ def _alarms(
         ("faulty", terms.rate * FAULTY_SHARE, set_to.faulty if set_to else math.inf, held.faulty),
     )
     clustered = _clean_sources(texts) < int(texts.clean.sum())
+    defined = ~np.isnan(texts.suspicions().values)
     return tuple(
         AlarmFindings(
             level=level,
@@ -365,6 +366,7 @@ def _alarms(
             needed=items_for_rate(rate, confidence=terms.confidence, clustered=clustered),
             attained=_share(raised, texts.clean, texts) if is_set else Estimate(),
             caught=_share(raised, texts.faulty, texts) if is_set else Estimate(),
+            untried=int(np.count_nonzero(defined & np.isnan(raised))),
         )
         for level, rate, value, raised in levels
         for is_set in (math.isfinite(value),)
@@ -378,17 +380,23 @@ def _clean_sources(texts: CalibrationTexts) -> int:
 
 
 def _share(raised: FloatArray, among: BoolArray, texts: CalibrationTexts) -> Estimate:
-    """Return the share of some texts that raise an alarm, over their sources."""
+    """Return the share of some texts that raise an alarm, over their sources.
+
+    The weights of the texts are scaled to sum to their effective number [1]_, which limits the
+    number of trials in Wilson's interval.
+
+    References
+    ----------
+    .. [1] Kish (1965), Survey Sampling, section 11.7
+    """
     scored = among & ~np.isnan(raised)
     if not scored.any():
         return Estimate()
-    sources = np.array(texts.sources)[scored]
-    if texts.are_weighted:
-        inclusion = 1.0 / texts.weights[scored]
-        mean = weighted_mean(raised[scored], inclusion, clusters=sources)
-        return Estimate(mean.value, max(0.0, mean.low), min(1.0, mean.high))
-    _, where = np.unique(sources, return_inverse=True)
-    share = clustered_proportion(np.bincount(where, raised[scored]), np.bincount(where))
+    _, where = np.unique(np.array(texts.sources)[scored], return_inverse=True)
+    weights = texts.weights[scored]
+    weights *= weights.sum() / np.square(weights).sum()
+    hits = np.bincount(where, weights * raised[scored])
+    share = clustered_proportion(hits, np.bincount(where, weights))
     return Estimate(share.value, share.low, share.high)
 
 
@@ -426,11 +434,12 @@ def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) ->
             " most; the thresholds do not apply to them, so the default rules decide, without a"
             " guaranteed rate"
         )
-    if findings.untried and findings.alarms[0].threshold is not None:
-        yield (
-            f"{findings.untried} of {len(texts.texts)} held-out texts are excluded from both rates:"
-            " the other folds hold too few texts to set a threshold"
-        )
+    for alarm in findings.alarms:
+        if alarm.untried and alarm.threshold is not None:
+            yield (
+                f"{alarm.untried} of {len(texts.texts)} held-out texts are excluded from both rates"
+                f' of "{alarm.level}": the other folds allow no such threshold'
+            )
     if texts.are_weighted:
         yield unequal_chances_note([text.inclusion for text in texts.texts])
         yield "the map and the thresholds weight texts by their chances" + (

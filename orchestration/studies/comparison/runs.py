@@ -27,7 +27,7 @@ from spanjury.orchestration.report import (
     right,
     table_of,
 )
-from spanjury.orchestration.studies.agreement.scorers import Scorer
+from spanjury.orchestration.studies.agreement.scorers import PANEL, Scorer
 from spanjury.orchestration.studies.comparison.changes import (
     Change,
     changes_answer,
@@ -93,20 +93,28 @@ def differences(
     seed: int = 1,
     draws: int = 2000,
 ) -> tuple[Difference, ...]:
-    """Compare scorers of one name and aspect in two runs.
+    """Compare scorers of one name and aspect in two runs, and the scores of the runs themselves.
 
-    `first`, `second`: scores of the two runs; a scorer that only one run has is skipped.
+    `first`, `second`: scores of the two runs; any other scorer that only one run has is skipped.
+    The scores of two runs whose scorers differ in name are compared as those of the panel.
     """
-    scorers = {(scorer.name, scorer.aspect): scorer for scorer in second}
     rows = [
-        _difference(
-            scorer, scorers[scorer.name, scorer.aspect], sources=sources, seed=seed, draws=draws
-        )
-        for scorer in first
-        if (scorer.name, scorer.aspect) in scorers
+        _difference(before, after, sources=sources, seed=seed, draws=draws)
+        for before, after in _pairs(first, second)
     ]
     adjusted = holm_adjusted([row.p for row in rows])
     return tuple(replace(row, adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True))
+
+
+def _pairs(first: Sequence[Scorer], second: Sequence[Scorer]) -> Iterator[tuple[Scorer, Scorer]]:
+    by_name = {(scorer.name, scorer.aspect): scorer for scorer in second}
+    own = {scorer.aspect: scorer for scorer in second if scorer.is_own}
+    for scorer in first:
+        whole = own.get(scorer.aspect) if scorer.is_own else None
+        if whole is not None and whole.name != scorer.name:
+            yield replace(scorer, name=PANEL), whole
+        if namesake := by_name.get((scorer.name, scorer.aspect)):
+            yield scorer, namesake
 
 
 def differences_report(

@@ -162,6 +162,11 @@ def scored_of_interest(finding: Finding) -> list[OnAspect]:
     return [on for on in of_interest(finding) if on.contrast.effects.used]
 
 
+def is_measured(on: OnAspect) -> bool:
+    """Return whether there is a drop, or a caught share: that of texts without any score is 0."""
+    return on.contrast.effects.used > 0 or not math.isnan(on.detection.caught_10.value)
+
+
 def _is_shown(finding: Finding, contrast: Contrast) -> bool:
     """Say whether scores are shown to fall: on this aspect, or on all together and none alone."""
     alone = [each.discernment >= _SHOWN for each in finding.contrasts]
@@ -192,7 +197,7 @@ class DecisionRow:
 
     finding: Finding
     on: OnAspect | None = None
-    """None if no aspect that matters has a score."""
+    """None if no aspect that matters has a drop or a caught share."""
     conclusion: Conclusion
     leads: bool
     """True if the word for the condition is for this aspect."""
@@ -221,13 +226,14 @@ def decision_rows(findings: Findings) -> tuple[DecisionRow, ...]:
 
 
 def _rows(finding: Finding) -> Iterator[DecisionRow]:
-    lead = strongest(finding)
+    shown = [on for on in of_interest(finding) if is_measured(on)]
+    lead = strongest(finding) or next(iter(shown), None)
     if lead is None:
         yield DecisionRow(finding=finding, conclusion=conclusion(finding), leads=True)
         return
-    for on in scored_of_interest(finding):
-        word = conclusion_on(finding, on)
+    for on in shown:
         is_lead = on.contrast.aspect == lead.contrast.aspect
+        word = conclusion(finding) if is_lead else conclusion_on(finding, on)
         yield DecisionRow(finding=finding, on=on, conclusion=word, leads=is_lead)
 
 

@@ -2,12 +2,14 @@
 
 A judge in use sees one text and no twin. So a cut-off is set for each aspect that flags at most
 5 % or 10 % of the texts that are not worse, and damaged texts below it are caught. Texts that are
-not worse are the clean ones and those after a harmless change.
+not worse are the clean ones and those after a harmless change. A damaged text without a score is
+not caught: no alarm is raised on it.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -94,13 +96,18 @@ def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
 class Detection:
     """Detection of one condition by the scores on one aspect, text by text.
 
-    `caught_5`, `caught_10`: share of them below the cut-off that at most 5 % (10 %) of the clean
-    and the harmlessly changed texts are below; NaN where the texts are too few to state the rate.
+    `caught_5`, `caught_10`: share below the cut-off that at most 5 % (10 %) of the clean and the
+    harmlessly changed texts are below; NaN where the texts are too few to state the rate. The share
+    is of all damaged texts; where the score should stay, of those with a score.
     """
 
     aspect: str
     texts: int
     """Changed texts with a score."""
+    unscored: int
+    """Changed texts without a score."""
+    share_of: int
+    """Number of texts that the shares are of."""
     caught_5: Estimate
     caught_10: Estimate
     of_clean_10: Estimate
@@ -122,7 +129,7 @@ class Detection:
     def flags(self) -> int:
         """Number of texts below the cut-off of 10 % of the clean ones; 0 without one."""
         share = self.of_clean_10.value
-        return 0 if math.isnan(share) else round(share * self.texts)
+        return 0 if math.isnan(share) else round(share * self.share_of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,14 +153,29 @@ class Alarms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CaughtMean:
+    """Mean of `caught_10` over conditions and the aspects that they harm.
+
+    `value`, `low`, `high`: not defined where no rate of false alarms can be stated.
+    `texts`, `unscored`: damaged texts, and those of them without a score, which are not caught. A
+    text counts once for each condition and aspect.
+    """
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    texts: int = 0
+    unscored: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Detections:
     """Detections of an exam."""
 
     alarms: tuple[Alarms, ...]
     by_condition: tuple[tuple[Detection, ...], ...]
     """Condition by condition, aspect by aspect."""
-    caught: Estimate
-    """Mean of `caught_10` over conditions and the aspects that they harm."""
+    caught: CaughtMean
 
 
 def fewest_texts(rate: float) -> int:
@@ -166,12 +188,16 @@ class AspectScores:
     """Scores on one aspect, NaN where missing.
 
     `clean`, `changed`: shape ``(texts,)``, and ``(conditions, texts)``.
+    `applied`, `counted`: shape ``(conditions, texts)``: whether there is a changed text, and
+    whether a caught share counts it.
     `pooled`, `spared`: shape ``(conditions,)``: whether a flag is a false alarm, and whether the
     score should stay.
     """
 
     clean: FloatArray
     changed: FloatArray
+    applied: NDArray[np.bool_]
+    counted: NDArray[np.bool_]
     owner: NDArray[np.intp]
     """Shape ``(texts,)``: number of each text's source."""
     pooled: NDArray[np.bool_]
@@ -219,9 +245,9 @@ class AspectScores:
         beside_clean = auroc_of_drops(clean, self.changed)
         return stacked(
             [
-                flagged(self.pool, self.changed, rate=STRICT),
-                flagged(self.pool, self.changed, rate=USUAL),
-                flagged(clean, self.changed, rate=USUAL),
+                flagged(self.pool, self.changed, rate=STRICT, among=self.counted),
+                flagged(self.pool, self.changed, rate=USUAL, among=self.counted),
+                flagged(clean, self.changed, rate=USUAL, among=self.counted),
                 lambda counts: np.where(self.spared, beside_clean(counts), beside_pool(counts)),
                 mean_drop(self.clean - self.changed),
             ]
@@ -252,6 +278,8 @@ def detections(
         AspectScores(
             clean=once.clean[row],
             changed=once.damaged[:, row],
+            applied=once.applied,
+            counted=np.where(stays[:, [row]], ~np.isnan(once.damaged[:, row]), once.applied),
             owner=owner,
             pooled=harmless,
             spared=spared,
@@ -286,34 +314,58 @@ def detections(
             )
             for column in range(len(harmless))
         ),
-        caught=_mean_caught(resampled, falls.T & stated[:, np.newaxis]),
+        caught=_mean_caught(aspects, resampled, falls.T & stated[:, np.newaxis]),
     )
 
 
-def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
+def _mean_caught(
+    aspects: Sequence[AspectScores], resampled: Resampled, caught: NDArray[np.bool_]
+) -> CaughtMean:
     """Return the mean share over cells; `caught` has the shape ``(aspects, conditions)``."""
-    values, drawn = resampled.estimate[:, 1][caught], resampled.draws[:, :, 1][:, caught]
-    defined = ~np.isnan(values)
-    if not defined.any():
-        return Estimate()
-    means = mean_of_defined(drawn[:, defined])  # a draw may lack all texts of a condition
-    mean = np.mean(values[defined], keepdims=True)
-    return estimates(resampled._replace(estimate=mean, draws=means[:, np.newaxis]))[0]
+    cells = [
+        (row, column)
+        for row, column in np.argwhere(caught).tolist()
+        if aspects[row].counted[column].any()
+    ]
+    if not cells:
+        return CaughtMean()
+    counted = np.array([aspects[row].counted[column] for row, column in cells])
+    changed = np.array([aspects[row].changed[column] for row, column in cells])
+    cuts = np.array([[aspects[row].cutoff(USUAL)] for row, _ in cells])
+    rows, columns = np.transpose(cells)
+    means = mean_of_defined(resampled.draws[:, rows, 1, columns])  # a draw may lack all texts
+    drawn = resampled._replace(estimate=np.full(1, np.nan), draws=means[:, np.newaxis])
+    # Texts weighted so that all cells weigh the same: the share is then the mean of the shares.
+    weights = counted.sum() / (len(cells) * counted.sum(axis=1, keepdims=True))
+    share = _widened(
+        estimates(drawn)[0],
+        np.sum(weights * (changed < cuts), axis=0),
+        np.sum(weights * counted, axis=0),
+        owner=aspects[0].owner,
+    )
+    return CaughtMean(
+        **share._asdict(),
+        texts=int(counted.sum()),
+        unscored=int(np.count_nonzero(counted & np.isnan(changed))),
+    )
 
 
 def _detection(
     name: str, aspect: AspectScores, figures: Resampled, *, column: int, scale: Scale
 ) -> Detection:
-    scores, owner = aspect.changed[column], aspect.owner
-    sources = np.unique(owner[~np.isnan(scores)]).size
-    strict, usual, of_clean, auroc, drop = estimates(figures, items=sources)
+    scores, owner, counted = aspect.changed[column], aspect.owner, aspect.counted[column]
+    sources = [np.unique(owner[texts]).size for texts in (counted, ~np.isnan(scores))]
+    strict, usual, of_clean, auroc, drop = estimates(figures, items=np.repeat(sources, [3, 2]))
     scored = scores[~np.isnan(scores)]
+    caught = partial(_share, scores=scores, among=counted, owner=owner)
     return Detection(
         aspect=name,
         texts=scored.size,
-        caught_5=_share(strict, scores, aspect.cutoff(STRICT), owner=owner),
-        caught_10=_share(usual, scores, aspect.cutoff(USUAL), owner=owner),
-        of_clean_10=_share(of_clean, scores, aspect.cutoff_of_clean(), owner=owner),
+        unscored=int(np.count_nonzero(aspect.applied[column])) - scored.size,
+        share_of=int(np.count_nonzero(counted)),
+        caught_5=caught(strict, cut=aspect.cutoff(STRICT)),
+        caught_10=caught(usual, cut=aspect.cutoff(USUAL)),
+        of_clean_10=caught(of_clean, cut=aspect.cutoff_of_clean()),
         by_chance=aspect.most_by_chance(~np.isnan(scores)),
         auroc=auroc,
         mean_drop=drop,
@@ -322,11 +374,16 @@ def _detection(
     )
 
 
-def _share(drawn: Estimate, scores: FloatArray, cut: float, *, owner: NDArray[np.intp]) -> Estimate:
-    """Return the share below the cut-off; not defined without one."""
-    if math.isnan(cut):
-        return Estimate()
-    return _widened(drawn, scores < cut, ~np.isnan(scores), owner=owner)
+def _share(
+    drawn: Estimate,
+    *,
+    scores: FloatArray,
+    among: NDArray[np.bool_],
+    cut: float,
+    owner: NDArray[np.intp],
+) -> Estimate:
+    """Return the share below the cut-off of the texts `among` all; not defined without one."""
+    return Estimate() if math.isnan(cut) else _widened(drawn, scores < cut, among, owner=owner)
 
 
 def _widened(
@@ -382,21 +439,25 @@ class WrittenTwins:
     """The pairs of a right text and the wrong twin that a person wrote, of all kinds together.
 
     `pairs`, `sources`: those with both scores, and the sources that they are of.
+    `wrong`, `unscored`: all wrong twins, and those of them without a score, which are not caught.
     """
 
     pairs: int
     sources: int
+    wrong: int
+    unscored: int
     kinds: tuple[str, ...]
     """Names of the conditions."""
     aspects: tuple[str, ...]
     """On which the scores are: all that the twins harm."""
     false_alarms: float
-    """Share of the right twins below the cut-off, which is the highest with `USUAL` at most; NaN
-    where they are too few to state the rate."""
+    """Share of the right twins with a score below the cut-off, which is the highest with `USUAL` at
+    most; NaN where they are too few to state the rate."""
     caught: Estimate
-    """Share of the wrong twins below it; not defined where there is none."""
+    """Share of all wrong twins below it; not defined where there is none."""
     in_order: Estimate
-    """Share of the pairs of which the wrong twin scores lower, ties half; 0.5 is chance."""
+    """Share of the pairs with both scores of which the wrong twin scores lower, ties half; 0.5 is
+    chance."""
 
 
 def written_twins(
@@ -424,30 +485,37 @@ def written_twins(
             wrong.append(scores.damaged[row, columns, text].sum())
             owner.append(scores.sources[text])
     good, bad = np.array(right, dtype=np.float64), np.array(wrong, dtype=np.float64)
-    defined = ~np.isnan(good + bad)
-    if not columns or not defined.any():
+    is_pair = ~np.isnan(good + bad)
+    if not columns or not is_pair.any():
         return None
-    good, bad = good[defined], bad[defined]
-    sources, names = numbered(np.array(owner)[defined].tolist())
-    cut = cutoff(good, rate=USUAL) if good.size >= fewest_texts(USUAL) else math.nan
+    sources, names = numbered(owner)
+    all_wrong = np.ones(bad.size, dtype=np.bool_)
+    right_scores = good[~np.isnan(good)]
+    can_state = right_scores.size >= fewest_texts(USUAL)
+    cut = cutoff(right_scores, rate=USUAL) if can_state else math.nan
     in_order = 0.5 + 0.5 * np.sign(good - bad)
 
-    def drawn(effect: Weighted) -> Estimate:
+    paired = np.unique(sources[is_pair]).size
+
+    def drawn(effect: Weighted, *, items: int) -> Estimate:
         resampled = bootstrap(
             by_owner(effect, sources),
             items=len(names),
             rng=np.random.default_rng(seed),
             draws=draws,
         )
-        return estimates(resampled, items=len(names))[0]
+        return estimates(resampled, items=items)[0]
 
-    below = drawn(flagged(good[np.newaxis], bad, rate=USUAL))
+    caught = flagged(good[np.newaxis], bad, rate=USUAL, among=all_wrong)
+    below, ordered = drawn(caught, items=len(names)), drawn(mean_drop(in_order), items=paired)
     return WrittenTwins(
-        pairs=good.size,
-        sources=len(names),
+        pairs=int(np.count_nonzero(is_pair)),
+        sources=paired,
+        wrong=bad.size,
+        unscored=int(np.count_nonzero(np.isnan(bad))),
         kinds=tuple(conditions[row].name for row in rows),
         aspects=tuple(scores.aspects[column] for column in columns),
-        false_alarms=math.nan if math.isnan(cut) else float(np.mean(good < cut)),
-        caught=_share(below, bad, cut, owner=sources),
-        in_order=_widened(drawn(mean_drop(in_order)), in_order, np.ones(good.size), owner=sources),
+        false_alarms=math.nan if math.isnan(cut) else float(np.mean(right_scores < cut)),
+        caught=_share(below, scores=bad, among=all_wrong, cut=cut, owner=sources),
+        in_order=_widened(ordered, np.nan_to_num(in_order), is_pair, owner=sources),
     )

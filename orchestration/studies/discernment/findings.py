@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.detection import (
     Alarms,
+    CaughtMean,
     Detection,
     Marking,
     WrittenTwins,
@@ -48,7 +49,7 @@ from spanjury.stats.effects import (
     difference_effects,
     scale_effects,
 )
-from spanjury.stats.resampling import Estimate, bootstrap, estimates
+from spanjury.stats.resampling import bootstrap, estimates
 from spanjury.stats.significance.equivalence import Equivalence, equivalence
 from spanjury.stats.significance.joint import joint_sign_flip
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest
@@ -62,7 +63,7 @@ Mode = Literal["paper", "wilson", "calibrated"]
 _MARGIN = 0.5
 """Points of the scale that a score may move on a text that did not get worse."""
 _MOST = 0.5
-"""The share of the experts' weights that must be on aspects with scores."""
+"""The share of the weights that must be on aspects with scores."""
 _SMALL = 0.2
 """Weights below this are set to 0 in the ablation: a small one moves a harmonic mean much."""
 
@@ -188,9 +189,10 @@ class Finding:
     """The result of one condition.
 
     `condition`, `family`, `level`: what was done.
-    `weighted`, `ablated`: D with the experts' weights, and with the small ones set to 0; NaN
-    without weights. An aspect without scores is skipped and the others' weights are scaled up; NaN
-    if less than half of the weight is left.
+    `weighted`, `ablated`: D with the weights of the recipe or of the user, and with the small ones
+    set to 0; NaN without weights. An aspect without scores is skipped and the others' weights are
+    scaled up; NaN if less than half of the weight is left.
+    `unscored_weights`: aspect -> its weight, for aspects with a weight and without scores.
     `detections`, `markings`: aspect by aspect: what the scores catch without the clean twin, and
     whether spans lie where the damage is.
     """
@@ -208,6 +210,7 @@ class Finding:
     """D of all aspects together on which there are scores; NaN where no score should fall."""
     weighted: float
     ablated: float
+    unscored_weights: Mapping[str, float]
     pooled: float
     """Weighted mean of the aspects' D; NaN without weights."""
     target_contrast: float
@@ -248,8 +251,8 @@ class Findings:
     weighted: LevelBalanced
     alarms: tuple[Alarms, ...]
     """Cut-offs and false alarms, aspect by aspect."""
-    caught: Estimate
-    """Mean caught share at 10 % false alarms, over conditions and the aspects that they harm."""
+    caught: CaughtMean
+    """The caught share at 10 % false alarms."""
     twins: WrittenTwins | None
     """Those that people wrote; None where there are none with scores."""
 
@@ -340,6 +343,7 @@ def _finding(
     harmful = any(contrast.expected != "unchanged" for contrast in scored)
     log_p = np.array([contrast.test.log_p for contrast in scored])
     scores = np.array([contrast.discernment for contrast in scored])
+    weighed = {contrast.aspect for contrast in scored}
     weights = _shares([condition.weights.get(contrast.aspect, 0.0) for contrast in scored])
     big = _shares([weight if weight >= _SMALL else 0.0 for weight in weights])
     targeted = np.array([contrast.expected == "falls" for contrast in scored], dtype=bool)
@@ -354,6 +358,11 @@ def _finding(
         discernment=_combined(log_p, None, method) if harmful else np.nan,
         weighted=_combined(log_p, weights, method) if weights.any() else np.nan,
         ablated=_combined(log_p, big, method) if big.any() else np.nan,
+        unscored_weights={
+            name: weight
+            for name, weight in condition.weights.items()
+            if weight and name not in weighed
+        },
         pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
         target_contrast=float(target_contrast(scores, targeted=targeted)) if scored else np.nan,
         joint=_joint(sums, described, settings),

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from spanjury.judges.core import counted
+from spanjury.orchestration.report import Bounded
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.tables import figure
 from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
@@ -12,6 +14,7 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     conclusion,
     decision_rows,
     is_harmless,
+    is_measured,
     missing,
     targeted,
     worst_net_drop,
@@ -52,6 +55,7 @@ def cautions(findings: Findings) -> tuple[str, ...]:
         *_on_numbers(findings),
         *_on_equal_scores(findings),
         *_on_missing_scores(findings),
+        *_on_missing_weights(findings),
         *_on_alarms(findings),
         *_on_control(findings),
     )
@@ -122,10 +126,28 @@ def _on_missing_scores(findings: Findings) -> Iterator[str]:
             ]
             at_worst = f"scores would no longer fall after: {', '.join(hanging)}"
             yield (
-                f"On {control.aspect}, {lost} of {wanted} pairs lack a score and were skipped. If"
-                " all of them had risen,"
+                f"On {control.aspect}, {lost} of {wanted} pairs lack a score. D and effects skip"
+                " them, and a damaged text without a score counts as not caught. If all of them had"
+                " risen,"
                 f" {at_worst if hanging else 'every fall that is shown now would remain'}."
             )
+
+
+def _on_missing_weights(findings: Findings) -> Iterator[str]:
+    lacking: dict[str, list[float]] = {}
+    for finding in findings.findings:
+        for aspect, weight in finding.unscored_weights.items():
+            lacking.setdefault(aspect, []).append(weight)
+    if lacking:
+        aspects = (
+            f"{aspect} (up to {max(weights):.2f} of the weight, in"
+            f" {counted(len(weights), 'condition')})"
+            for aspect, weights in lacking.items()
+        )
+        yield (
+            "D with weights skips aspects without scores and scales the other weights up; without:"
+            f" {', '.join(aspects)}. It is undefined where these have more than half of the weight."
+        )
 
 
 def _on_control(findings: Findings) -> Iterator[str]:
@@ -156,16 +178,18 @@ def _on_alarms(findings: Findings) -> Iterator[str]:
 _KEYS = {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
 """Names of fields that JSON has under another key."""
 _DISTURBED = "share of harmless conditions that disturb the judge"
-_STEADY = "share of harmless conditions shown to leave scores alone"
+_SWAYED = "conditions with an attempt to sway the judge"
 _MEASURES: Mapping[str, str] = {
     "discernment.average": "D, averaged over levels of damage; 1 is p = 0.05",
     "discernment.minimum": "the lowest D of all conditions",
-    "discernment.weighted": "average D with experts' weights of the aspects",
+    "discernment.weighted": "average D with weights of the aspects: the recipe's, which are ours,"
+    " or those of --weights",
     "discernment.effect": "P(drop) - P(rise), the mean over damaged aspects of all conditions; -1"
     " to 1",
-    "discernment.caught.average": "share of damaged texts caught at 10 % false alarms, mean over"
-    " damaged aspects",
-    "discernment.twins_caught": "share of written wrong twins caught at {} false alarms",
+    "discernment.caught.average": "share of damaged texts caught at 10 % false alarms on clean and"
+    " harmlessly changed texts, mean over conditions and damaged aspects",
+    "discernment.twins_caught": "share of written wrong twins caught at {} false alarms on right"
+    " ones",
     "discernment.twins_in_order": "share of written pairs whose wrong twin scores lower, ties half;"
     " 0.5 is chance",
     "discernment.false_alarms": "share of harmlessly changed texts below the cut-off that flags at"
@@ -173,10 +197,10 @@ _MEASURES: Mapping[str, str] = {
     "discernment.harmless_disturbed": _DISTURBED,
     "localisation.hits": "share of damaged places that new spans touch; {} by chance",
     "localisation.precision": "share of newly marked characters that are damage",
-    "invariance.steady": _STEADY,
+    "invariance.steady": "share of harmless conditions shown to leave scores alone",
     "invariance.moved": _DISTURBED,
-    "bias.steady": _STEADY,
-    "bias.moved": _DISTURBED,
+    "bias.steady": f"share of {_SWAYED} that are shown to leave scores alone",
+    "bias.moved": f"share of {_SWAYED} that disturb it",
     "retest.moved": "share of the clean texts' scores that change when they are judged again",
 }
 """Name -> what it is, with room for a share."""
@@ -273,7 +297,7 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
     )
 
 
-def _measured(name: str, estimate: Estimate, *, count: int, share: float = math.nan) -> Measure:
+def _measured(name: str, estimate: Bounded, *, count: int, share: float = math.nan) -> Measure:
     says = _MEASURES[name].format(figure(share, ".0%"))
     return measured(name, estimate, says=says, count=count)
 
@@ -303,30 +327,34 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
 
 def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:
     """Yield the shares of damaged texts that are caught without their clean twins."""
-    by_condition = [(finding, [*_scored(finding, "falls")]) for finding in harmful]
+    by_condition = [(finding, [*_measured_on(finding, "falls")]) for finding in harmful]
     if not any(detections for _, detections in by_condition):
         return
-    yield _measured("discernment.caught.average", findings.caught, count=findings.segments)
+    caught = findings.caught
+    yield _measured("discernment.caught.average", caught, count=caught.texts)
     for finding, detections in by_condition:
         shares = [detection.caught_10 for detection in detections]
         if shares:
             mean = Estimate(sum(share.value for share in shares) / len(shares))
+            over = f", mean over its {len(shares)} aspects" if len(shares) > 1 else ""
             yield measured(
                 f"discernment.caught.{finding.condition}",
                 shares[0] if len(shares) == 1 else mean,
-                says=f"the same after {finding.condition}",
-                count=sum(detection.texts for detection in detections),
+                says=f"the same after {finding.condition}{over}",
+                count=sum(detection.share_of for detection in detections),
             )
 
 
 def _twins(twins: WrittenTwins) -> Iterator[Measure]:
     alarms = twins.false_alarms
-    yield _measured("discernment.twins_caught", twins.caught, count=twins.pairs, share=alarms)
+    yield _measured("discernment.twins_caught", twins.caught, count=twins.wrong, share=alarms)
     yield _measured("discernment.twins_in_order", twins.in_order, count=twins.pairs)
 
 
 def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
-    detections = [detection for finding in harmless for detection in _scored(finding, "unchanged")]
+    detections = [
+        detection for finding in harmless for detection in _measured_on(finding, "unchanged")
+    ]
     is_known = not any(math.isnan(each.of_clean_10.value) for each in detections)
     yield ratio_measure(
         "discernment.false_alarms",
@@ -338,9 +366,9 @@ def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
     yield _mean("discernment.harmless_disturbed", disturbed)
 
 
-def _scored(finding: Finding, expected: Effect) -> Iterator[Detection]:
+def _measured_on(finding: Finding, expected: Effect) -> Iterator[Detection]:
     for on in finding.on_aspects:
-        if on.contrast.expected == expected and on.contrast.effects.used:
+        if on.contrast.expected == expected and is_measured(on):
             yield on.detection
 
 

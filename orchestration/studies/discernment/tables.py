@@ -41,6 +41,7 @@ from spanjury.orchestration.studies.discernment.conclusions import (
 from spanjury.orchestration.studies.discernment.detection import (
     USUAL,
     WRITTEN,
+    Detection,
     Marking,
     WrittenTwins,
     fewest_texts,
@@ -94,15 +95,16 @@ _READING: tuple[Prose, ...] = (
     ),
 )
 _DECISIONS = prose(
-    "Would the judge catch a damaged text **without its clean version**? *Caught at 5 % (10 %)*: "
-    "share of damaged texts that score below the cut-off. At most 5 % (10 %) of the clean and "
-    "harmlessly changed texts score below it. For a harmless change (=), this share is the "
-    "false-alarm rate. *At 10 % of clean*: the same with a cut-off set on clean texts alone. "
-    "*AUROC*: probability that a damaged text scores lower than a clean or harmlessly changed one; "
-    "for a harmless change, than a clean one. *Hits*: share of damaged passages that a new span of "
-    "this aspect touches; in parentheses, by chance. *Drop*: mean fall of the score, in steps of "
-    "the scale. *Still top*: share that keeps the best label. *D* is the paper's figure: how "
-    "certain it is that scores fall, not how far they fall."
+    "Would the judge catch a damaged text **without its clean version**? *Caught at 5 % (10 "
+    "%)*: share of damaged texts that score below the cut-off; a damaged text without a score "
+    "is not caught. At most 5 % (10 %) of the clean and harmlessly changed texts score below "
+    "it. For a harmless change (=), this is the false-alarm rate on the texts with a score. *At "
+    "10 % of clean*: the same with a cut-off set on clean texts alone. *AUROC*: probability "
+    "that a damaged text scores lower than a clean or harmlessly changed one; for a harmless "
+    "change, than a clean one. *Hits*: share of damaged passages that a new span of this aspect "
+    "touches; in parentheses, by chance. *Drop*: mean fall of the score, in steps of the scale. "
+    "*Still top*: share that keeps the best label. *D*: how certain it is that scores on this "
+    "aspect fall, not how far they fall."
 )
 _VERDICTS = prose(
     "*Discerned*: scores fall (D of 1 or more), and they fall enough: the whole interval of "
@@ -114,13 +116,15 @@ _VERDICTS = prose(
     "texts are flagged, or the mean is shown to move and may move by half a step or more."
 )
 _CONDITIONS = (
-    "*Without small weights*: D with experts' weights below 0.2 set to 0; if it differs much, D "
+    "*Weighted*: D with a weight for each aspect. The weights of the recipes are ours, since "
+    "the paper prints those of its experts as a picture only; `--weights` replaces them. "
+    "*Without small weights*: the same with weights below 0.2 set to 0; if it differs much, D "
     "depended on aspects that were hardly damaged. *Joint*: one test of all damaged aspects "
-    "together; with {} draws its largest value is {}. *Contrast*: D on the damaged aspects minus "
-    "D on the others. *Hits*: share of damaged passages that a new span touches; in parentheses, "
-    "the share expected if the same spans were placed at random. *Precision*: share of the newly "
-    "marked characters that are damage. Intervals are 95 %. Intervals and tests treat the texts of "
-    "one source as one observation."
+    "together; with {} draws its largest value is {}. *Contrast*: D on the damaged aspects "
+    "minus D on the others. *Hits on any aspect*: share of damaged passages that a new span "
+    "touches; in parentheses, the share expected if the same spans were placed at random. "
+    "*Precision*: share of the newly marked characters that are damage. Intervals are 95 %. "
+    "Intervals and tests treat the texts of one source as one observation."
 )
 _MATRIX = prose(
     "P(drop) - P(rise): 1 if every score falls, 0 if as many rise as fall. **Bold**: should fall. "
@@ -186,13 +190,13 @@ def _summary(findings: Findings) -> Iterator[Block]:
         title=f"Discernment on {findings.segments} texts; each damaged text is judged alone, "
         "without its clean version",
         note="10%: share of damaged texts caught at 10% false alarms on clean and harmlessly "
-        "changed texts. Clean: the same at 10% false alarms on clean texts alone. Hits: share of "
-        "damaged passages that a new span touches. Drop: mean fall of the score, in steps of the "
-        "scale. Top: share of texts that keep the best label. =: harmless change, which should "
-        "cause no alarm.",
+        "changed texts; one without a score is not caught. Clean: the same at 10% false alarms on "
+        "clean texts alone. Hits: share of damaged passages that a new span of the aspect touches. "
+        "Drop: mean fall of the score, in steps of the scale. Top: share of texts that keep the "
+        "best label. =: harmless change, which should cause no alarm.",
         only="terminal",
     )
-    for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
+    for name, balanced in (("D", findings.overall), ("D, weighted", findings.weighted)):
         if not math.isnan(balanced.average):
             levels = ", ".join(f"{level} {figure(score)}" for level, score in balanced.by_level)
             yield Paragraph(
@@ -207,19 +211,23 @@ def _on_twins(twins: WrittenTwins) -> str:
     caught, in_order = (
         estimate_cell(share, _SHARE).text for share in (twins.caught, twins.in_order)
     )
+    missing_scores = (
+        f" ({twins.unscored} of {twins.wrong} wrong texts have no score and count as not caught)"
+    )
     catches = (
         f" catches {caught} of the wrong texts at {twins.false_alarms:.0%} false alarms on the"
-        " right ones, and"
+        f" right ones{missing_scores if twins.unscored else ''}, and"
     )
     few = (
         f" They are too few to say what it catches at {USUAL:.0%} false alarms, which takes"
         f" {fewest_texts(USUAL)} pairs."
     )
     is_known = not math.isnan(twins.caught.value)
+    pairs = f"{twins.pairs} of {twins.wrong}" if twins.pairs < twins.wrong else f"{twins.pairs}"
     return (
         f"The judge{catches if is_known else ''} puts {in_order} of the pairs in the right order (a"
-        f" tie counts half; 50% is chance). Written twins: {twins.pairs} pairs of a right text and"
-        f" a wrong one, both written by people, on {twins.sources} sources"
+        f" tie counts half; 50% is chance). Written twins: {pairs} pairs of a right text"
+        f" and a wrong one, both written by people, on {twins.sources} sources"
         f" ({', '.join(twins.kinds)}).{'' if is_known else few}"
     )
 
@@ -227,6 +235,10 @@ def _on_twins(twins: WrittenTwins) -> str:
 def _answer(findings: Findings) -> str:
     """Say which share of the damaged texts the judge catches, and which damage it misses."""
     caught, names = findings.caught, _by_conclusion(findings)
+    missing_scores = (
+        f" ({caught.unscored} of {caught.texts} scores of damaged texts are missing and count as"
+        " not caught)"
+    )
     missed = [
         name
         for kind in (Conclusion.REWARDED, Conclusion.NOT_DISCERNED, Conclusion.TOO_SMALL)
@@ -239,6 +251,7 @@ def _answer(findings: Findings) -> str:
         answer = (
             f"The judge catches {share} of the damaged texts at 10 % false alarms, on average over"
             " the kinds of damage and the aspects that they harm"
+            f"{missing_scores if caught.unscored else ''}"
         )
     return f"{answer}; it misses {named(missed)}." if missed else f"{answer}."
 
@@ -309,7 +322,7 @@ def _decision_entries(row: DecisionRow) -> Iterator[Entry]:
     yield left("condition", Cell(row.finding.condition, bold=not row.is_harmless))
     yield left("aspect", row.aspect or None)
     yield left("", "=" if row.is_harmless else "")
-    yield right("texts", detection.texts if detection else row.finding.damaged)
+    yield right("texts", _scored_of(detection) if detection else row.finding.damaged)
     yield spread("caught at 5 %", detection.caught_5 if detection else None, _SHARE)
     yield spread("caught at 10 %", detection.caught_10 if detection else None, _SHARE)
     yield spread("at 10 % of clean", detection.of_clean_10 if detection else None, _SHARE)
@@ -317,7 +330,7 @@ def _decision_entries(row: DecisionRow) -> Iterator[Entry]:
     yield right("hits (by chance)", _hits(marking))
     yield spread("drop", detection.mean_drop if detection else None, _SIGNED)
     yield right("still top", detection.still_top if detection else None, _SHARE)
-    yield right("D", contrast.discernment if contrast else None)
+    yield right("D of the aspect", contrast.discernment if contrast else None)
     yield _verdict(row.conclusion)
 
 
@@ -334,6 +347,12 @@ def _summary_entries(row: DecisionRow) -> Iterator[Entry]:
     yield _verdict(row.conclusion, max_width=13)
 
 
+def _scored_of(detection: Detection) -> Cell:
+    """Return how many changed texts have a score, and how many there are if some lack one."""
+    lacking = f"of {detection.texts + detection.unscored}" if detection.unscored else ""
+    return Cell(detection.texts, note=lacking)
+
+
 def _hits(marking: Marking | None) -> Cell:
     """Return the share of damaged passages that are marked; none if the judge marks nothing."""
     if marking is None or not marking.claims_spans:
@@ -348,18 +367,18 @@ def _hit_rate(spans: Localisation) -> Cell:
 
 def _overall(findings: Findings) -> list[Block]:
     """Tabulate D averaged over levels, level by level, and its minimum."""
-    by_rule, by_experts = findings.overall, findings.weighted
-    weighted = dict(by_experts.by_level)
+    unweighted, by_weights = findings.overall, findings.weighted
+    weighted = dict(by_weights.by_level)
     rows = [
-        ("average over levels", by_rule.average, by_experts.average),
-        ("minimum", by_rule.minimum, by_experts.minimum),
-        *((f"{level} level", score, weighted[level]) for level, score in by_rule.by_level),
+        ("average over levels", unweighted.average, by_weights.average),
+        ("minimum", unweighted.minimum, by_weights.minimum),
+        *((f"{level} level", score, weighted[level]) for level, score in unweighted.by_level),
     ]
-    counted = len(findings.findings) - by_rule.missing
+    counted = len(findings.findings) - unweighted.missing
     note = (
         f"Conditions with a D: {counted}. Conditions after which no score should fall are excluded."
     )
-    return [table(["", *numeric("D", "D, experts' weights")], rows, note=note)]
+    return [table(["", *numeric("D", "D, weighted")], rows, note=note)]
 
 
 def _conditions(findings: Findings) -> Table:
@@ -379,15 +398,15 @@ def _condition_entries(finding: Finding) -> Iterator[Entry]:
     yield left("condition", finding.condition)
     yield left("damaged by", finding.written_by or by)
     yield left("level", finding.level)
-    yield right("texts", finding.damaged)
+    yield right("damaged texts", finding.damaged)
     yield right("D", finding.discernment)
-    yield right("D, experts' weights", finding.weighted)
+    yield right("D, weighted", finding.weighted)
     yield right("without small weights", finding.ablated)
     yield right("mean of D_j, weighted", finding.pooled)
     yield right("joint D", finding.joint)
     yield right("contrast", finding.target_contrast, _SIGNED)
     yield left("damaged aspects: P(drop) - P(rise)", effects or None)
-    yield right("hits (by chance)", _hit_rate(spans) if marks else None)
+    yield right("hits on any aspect (by chance)", _hit_rate(spans) if marks else None)
     yield right("precision", spans.precision, _SHARE)
     yield _verdict(conclusion(finding))
 

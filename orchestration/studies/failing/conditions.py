@@ -9,16 +9,21 @@ its aspect and its spans. Only ``decision!=`` is also met by a report without a 
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spanjury.judges.core import (
+    MAX_SEVERITY,
+    MIN_SEVERITY,
+    Aspect,
     ConfigError,
     Decision,
     ErrorSpan,
     Located,
     Outcome,
     Result,
+    Scale,
     choices_for,
 )
 from spanjury.judges.core.transcript import Position, position_in
@@ -46,10 +51,14 @@ _REPORT: Mapping[str, Callable[[Result], _Value]] = {
 }
 _COUNT = "spans"
 _RANGES: Mapping[str, tuple[float, float]] = {
-    "severity": (1, 5),
+    "severity": (MIN_SEVERITY, MAX_SEVERITY),
     "probability": (0, 1),
     "error_probability": (0, 1),
+    "score": (1, math.inf),  # the best score depends on the aspect
+    _COUNT: (0, math.inf),
 }
+_WHOLE = ("severity", _COUNT)
+"""Fields that are whole numbers."""
 _WORDS: Mapping[str, Sequence[str]] = {
     "outcome": [*Outcome],
     "located": [*Located],
@@ -73,6 +82,19 @@ class Condition:
     def aspects(self) -> Iterator[str]:
         """The names of the aspects that it is about, or leaves out."""
         return (str(part.value) for part in self.of_report if part.field == "aspect")
+
+    def is_about(self, aspect: Aspect) -> bool:
+        """Return whether it compares the score of reports on `aspect`."""
+        names = (part for part in self.of_report if part.field == "aspect")
+        return bool(self._scores) and all(part.is_met(aspect.name) for part in names)
+
+    def can_hold_on(self, scale: Scale) -> bool:
+        """Return whether a score on `scale` can meet it."""
+        return _can_hold("score", self._scores, high=scale.high)
+
+    @property
+    def _scores(self) -> Sequence["_Compared"]:
+        return [part for part in self.of_report if part.field == "score"]
 
     @property
     def asks_for_unlocated(self) -> bool:
@@ -134,12 +156,34 @@ def parse_condition(text: str) -> Condition:
     [('severity', '>=', 4.0)]
     """
     compared = [_compared(part, text) for part in _AND.split(text.strip())]
+    for name in FIELDS:
+        parts = [part for part in compared if part.field == name]
+        if not _can_hold(name, parts, high=_RANGES.get(name, (0, 0))[1]):
+            raise ConfigError(f"{text.strip()!r} can never hold: {name} is {_range_of(name)}")
     return Condition(
         text=text.strip(),
         of_span=tuple(part for part in compared if part.field in _SPAN),
         of_count=tuple(part for part in compared if part.field == _COUNT),
         of_report=tuple(part for part in compared if part.field in _REPORT),
     )
+
+
+def impossible_score(conditions: Iterable[Condition], aspects: Collection[Aspect]) -> str:
+    """Return which condition compares scores of `aspects`, and can hold on the scale of none.
+
+    The text is empty if there is no such condition.
+    """
+    for condition in conditions:
+        scales: dict[str, Scale] = {}
+        for aspect in filter(condition.is_about, aspects):
+            if condition.can_hold_on(aspect.scale):
+                break
+            scales[aspect.name] = aspect.scale
+        else:
+            if scales:
+                ranges = (f"{name} from 1 to {scale.high}" for name, scale in scales.items())
+                return f"{condition.text!r} can never hold; scores: {', '.join(ranges)}"
+    return ""
 
 
 def failure_of(result: Result, conditions: Sequence[Condition]) -> Failure | None:
@@ -214,10 +258,38 @@ def _number(written: Comparison) -> float:
     number = written.number
     if number is None:
         raise ConfigError(f"{written.name} is a number, not {written.value!r}")
-    low, high = _RANGES.get(written.name, (number, number))
+    low, high = _RANGES[written.name]
     if not low <= number <= high:
-        raise ConfigError(f"{written.name} is {low} to {high}, not {written.value}")
+        raise ConfigError(f"{written.name} is {_range_of(written.name)}, not {written.value}")
     return number
+
+
+def _range_of(name: str) -> str:
+    """Return the values of a field in words."""
+    if name not in _RANGES:
+        words = [*Decision] if name == "decision" else _WORDS[name]
+        return ", ".join(words) or "one word"
+    low, high = _RANGES[name]
+    numbers = f"{low} or more" if math.isinf(high) else f"{low} to {high}"
+    return f"a whole number, {numbers}" if name in _WHOLE else numbers
+
+
+def _can_hold(name: str, parts: Sequence["_Compared"], *, high: float) -> bool:
+    """Return whether any value of a field, of at most `high` if it is a number, meets all parts."""
+    values: list[_Value]
+    if name == "decision":
+        values = [*range(len(_GRAVITY)), math.nan]
+    elif name in _WORDS:
+        values = [*_WORDS[name]] or [*(part.value for part in parts), ""]  # and any other word
+    else:
+        low = _RANGES[name][0]
+        bounds = sorted({low, high, *(float(part.value) for part in parts)} - {math.inf})
+        bounds = [*bounds, bounds[-1] + 1]
+        between = [(lower + upper) / 2 for lower, upper in pairwise(bounds)]
+        near = [math.floor(bound) + step for bound in bounds for step in (-1, 0, 1)]
+        numbers = near if name in _WHOLE else [*bounds, *between]
+        values = [number for number in numbers if low <= number <= high]
+    return any(all(part.is_met(value) for part in parts) for value in values)
 
 
 def _gravity(decision: Decision | None) -> float:

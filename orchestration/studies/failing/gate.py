@@ -9,44 +9,60 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from spanjury.judges.core import Aspect, ConfigError, Decision, Result, Segment
+from spanjury.judges.core import Aspect, ConfigError, Decision, Result, Scale, Segment
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.summary import Figures, Row, figures_of
 from spanjury.orchestration.studies.failing.conditions import (
     Condition,
     Failure,
     failure_of,
+    impossible_score,
     parse_condition,
 )
 from spanjury.orchestration.studies.relations import parse_number
 
 _PERCENT = 100
+_USUAL = Scale()
 _ROUNDING = 1e-9
 """The most that a mean is off by for being a sum of fractions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanDemand:
-    """The least mean score of an aspect, or, where it names none, of each."""
+    """The least mean score of an aspect on its own scale, or of each aspect on the usual scale."""
 
     aspect: str = ""
     least: float
 
-    def missed(self, means: Mapping[tuple[str, str], Row]) -> Iterator[str]:
-        """Yield what is not as demanded; `means` are by task and aspect."""
+    def missed(
+        self, means: Mapping[tuple[str, str], Row], scales: Mapping[tuple[str, str], Scale]
+    ) -> Iterator[str]:
+        """Yield what is not as demanded; `means` and `scales` are by task and aspect."""
         judged = {name: row for name, row in means.items() if self.aspect in {"", name[1]}}
         if not judged:
             yield f"mean score of {self.aspect or 'any aspect'} >= {self.least:g} (no score)"
         tasks = {task for task, _ in judged}
         for (task, aspect), row in judged.items():
             name = aspect if len(tasks) == 1 else f"{task}: {aspect}"
-            if row.mean is None or row.mean < self.least - _ROUNDING:
+            scale = scales.get((task, aspect), _USUAL)
+            least = self._least_on(scale)
+            if row.mean is None or row.mean < least - _ROUNDING:
                 mean = "no score" if row.mean is None else f"{row.mean:.4g} of {row.scored} scored"
-                yield f"mean score of {name} >= {self.least:g} (it is {mean})"
+                own = "" if scale.high == _USUAL.high else f"; its scale is 1 to {scale.high}"
+                yield f"mean score of {name} >= {least:g} (it is {mean}{own})"
+
+    def _least_on(self, scale: Scale) -> float:
+        """Return the least score on `scale`; one for every aspect is mapped to it."""
+        if self.aspect:
+            return self.least
+        share = (self.least - _USUAL.low) / (_USUAL.high - _USUAL.low)
+        return scale.low + share * (scale.high - scale.low)
 
 
 def parse_mean_demand(text: str) -> MeanDemand:
     """Read ``ASPECT=SCORE`` or ``SCORE``; raise `ConfigError` if it is neither.
+
+    ``SCORE`` is on the usual scale, of at most 5.
 
     Examples
     --------
@@ -58,6 +74,11 @@ def parse_mean_demand(text: str) -> MeanDemand:
     if least is None or (equals and not aspect.strip()):
         raise ConfigError(
             f"invalid score {text!r}: write SCORE or ASPECT=SCORE, for example consistency=4"
+        )
+    if not equals and least > _USUAL.high:
+        raise ConfigError(
+            f"invalid score {text!r}: a score for all aspects is on the scale of 1 to"
+            f" {_USUAL.high}; write ASPECT=SCORE for an aspect with another scale"
         )
     return MeanDemand(aspect=aspect.strip(), least=least)
 
@@ -175,6 +196,7 @@ class Gate:
     total: int = 0
     _met: Counter[str] = field(default_factory=Counter)
     _means: dict[tuple[str, str], Row] = field(default_factory=lambda: defaultdict(Row))
+    _scales: dict[tuple[str, str], Scale] = field(default_factory=dict)
     _flagged: FlaggedTexts = field(default_factory=FlaggedTexts)
 
     def add(self, result: Result) -> None:
@@ -195,7 +217,7 @@ class Gate:
             if count := self._met[condition.text]:
                 yield f"no report with {condition.text} ({count} of {self.total} fail)"
         for demand in self.terms.means:
-            yield from demand.missed(self._means)
+            yield from demand.missed(self._means, self._scales)
         if self.terms.most_flagged is not None:
             yield from self._flagged.missed(self.terms.most_flagged)
 
@@ -207,6 +229,7 @@ class Gate:
     def _count(self, segment: Segment, aspect: Aspect, figures: Figures) -> None:
         self.total += 1
         self._means[figures.task, figures.aspect].add(figures)
+        self._scales[figures.task, figures.aspect] = aspect.scale
         if not aspect.rubric:  # a criterion counts through it
             self._flagged.count(segment, figures.decision)
 
@@ -221,7 +244,13 @@ class Gate:
 
 
 def held_to(terms: Terms, results: Iterable[Result]) -> Gate:
-    """Return a gate that all `results` went through; those of a text follow each other."""
+    """Return a gate that all `results` went through; those of a text follow each other.
+
+    Raise `ConfigError` if a condition compares scores with one that no aspect's scale has.
+    """
+    results = tuple(results)
+    if problem := impossible_score(terms.conditions, [result.aspect for result in results]):
+        raise ConfigError(problem)
     gate = Gate(terms=terms)
     for result in results:
         gate.add(result)

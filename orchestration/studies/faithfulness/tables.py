@@ -248,6 +248,8 @@ def _answer(findings: Findings) -> str:
     """Say how often scores follow a changed list of errors, and how often they do not."""
     shares = {measure.name: measure.value for measure in measures_of(findings)}
     toward, against = shares["faithfulness.toward"], shares["faithfulness.against"]
+    if not any(each.overall.reports for each in findings.findings):
+        return "No report had a score before its list of errors was changed."
     if toward is None:
         return "No score had room to follow a changed list of errors."
     unchanged = shares["faithfulness.null_moved"]
@@ -425,8 +427,8 @@ def _share(heading: str, value: float, *, of: Rates | None = None) -> Entry:
     return right(heading, Cell(value, ".3f", note=f"({of.reports})" if of else ""))
 
 
-def _counts(counts: Mapping[str, int]) -> str:
-    return "; ".join(f"{why} ({count})" for why, count in counts.items()) or "-"
+def _counts(counts: Mapping[str, int]) -> str | None:
+    return "; ".join(f"{why} ({count})" for why, count in counts.items()) or None
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -1,6 +1,6 @@
 """Findings of a study of a panel's seats: lean, redundancy, weights, and all that was found."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -29,7 +29,7 @@ from spanjury.orchestration.studies.panel_study.subsets import (
     frontier,
     subset_findings,
 )
-from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.stats.arrays import FloatArray, mean_of_defined, safe_divide
 from spanjury.stats.correlations.grouping import Level
 from spanjury.stats.correlations.resampled_correlations import Over
 from spanjury.stats.ranks import midranks
@@ -178,8 +178,8 @@ def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyF
             sorted(pairs, key=lambda pair: (np.isnan(pair.partial.value), -pair.partial.value))
         ),
         effective=Estimate(shared.effective, shared.effective_low, shared.effective_high),
-        within=_mean(pair.partial.value for pair in pairs if pair.family),
-        between=_mean(apart),
+        within=float(mean_of_defined([pair.partial.value for pair in pairs if pair.family])),
+        between=float(mean_of_defined(apart)),
     )
 
 
@@ -192,11 +192,6 @@ def _ranked_within(values: FloatArray, blocks: IntArray) -> FloatArray:
         here = (blocks == block) & ~np.isnan(values)
         ranked[here] = midranks(values[here]) / max(int(here.sum()), 1)
     return ranked
-
-
-def _mean(values: Iterable[float]) -> float:
-    defined: FloatArray = np.array([value for value in values if not np.isnan(value)])
-    return float(defined.mean()) if defined.size else np.nan
 
 
 _MOST_LABELS = 10
@@ -353,6 +348,8 @@ class StudyFindings:
     results: tuple[str, ...]
     human: str
     aspects: tuple[AspectStudy, ...]
+    flags: tuple[str, ...] = ()
+    """Flags of a command that name people's marks and the texts, as for this study."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

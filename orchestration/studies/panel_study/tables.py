@@ -40,6 +40,7 @@ from spanjury.orchestration.studies.panel_study.findings import (
 from spanjury.orchestration.studies.panel_study.seats import (
     LEVEL_WORDS,
     VALUE,
+    Settings,
     Unit,
     amount_words,
     estimate_cell,
@@ -172,14 +173,18 @@ def _cascades(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
 
 
 def _command(choice: Choice, study: AspectStudy, findings: StudyFindings) -> str:
-    words = ["spanjury", "panel", "cascade", *findings.results]
-    if len(findings.aspects) > 1:
-        words += ["--aspect", study.aspect]
+    settings, usual = findings.settings, Settings()
+    words = ["spanjury", "panel", "cascade", *findings.results, "--aspect", study.aspect]
+    words += findings.flags
     for stage in choice.stages:
         words += ["--stage", ",".join(stage)]
     words += ["--share", f"{choice.share:g}", "--cost", study.frontier.unit]
-    if findings.settings.level:
-        words += ["--level", findings.settings.level]
+    if settings.level:
+        words += ["--level", settings.level]
+    if settings.folds != usual.folds:
+        words += ["--folds", str(settings.folds)]
+    if settings.seed != usual.seed:
+        words += ["--seed", str(settings.seed)]
     return shlex.join([*words, "--write", "cascade.toml"])
 
 
@@ -324,8 +329,12 @@ def _answer(study: AspectStudy) -> Prose:
         )
     of_cost = choice.cost / whole.cost if whole.cost else math.nan
     if len(kept) == len(study.seats) and not is_cascade:
+        helps = any(share.gain.low > 0 for share in study.subsets.shares)
         return prose(
-            "On {}, keep all {} seats: their agreement with people is {}{}.",
+            "On {}, keep all {} seats: their agreement with people is {}{}."
+            if helps
+            else "On {}, all {} seats together agree best with people, {}{}, but none of them is "
+            "shown to add to the others.",
             *(aspect, len(kept), agreement, corrected),
         )
     answer = prose(

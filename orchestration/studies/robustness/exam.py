@@ -86,6 +86,15 @@ class Finding:
     unscored: int
     """Attempts on texts without a score, which are in no share."""
 
+    @property
+    def why_undefined(self) -> str:
+        """Why no attempt counts; empty if one does."""
+        if self.success.trials:
+            return ""
+        if not self.denied.of:
+            return "no text had a score before an attack"
+        return "no attack had room to succeed: no score could rise, and no span could vanish"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
@@ -223,11 +232,11 @@ def cautions(findings: Findings) -> tuple[str, ...]:
 def _on_room(findings: Findings) -> Iterator[str]:
     overall = findings.overall(findings.panel)
     for judge in findings.judges:
-        if not findings.overall(judge).success.trials:
-            yield f"No attack on {judge} had room to succeed, so its success is undefined."
+        if why := findings.overall(judge).why_undefined:
+            yield f"The success of attacks on {judge} is undefined: {why}."
     for aspect in findings.of(findings.panel, "aspect"):
-        if not aspect.success.trials and overall.success.trials:
-            yield f"On {aspect.name}, no attack had room to succeed: it counts in no share."
+        if aspect.why_undefined and overall.success.trials:
+            yield f"{aspect.name} counts in no share: {aspect.why_undefined}."
     if overall.unscored:
         yield (
             f"{overall.unscored} attempts are on texts that had no score before the attack, and "

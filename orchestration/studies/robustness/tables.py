@@ -13,13 +13,13 @@ from spanjury.orchestration.report import (
     Report,
     Section,
     Table,
-    apart,
     between,
     code,
     left,
     line,
     prose,
     right,
+    spread,
     table_of,
 )
 from spanjury.orchestration.report.json import plain, versions
@@ -84,8 +84,8 @@ def _answer(findings: Findings) -> str:
     """Say how often attacks succeed, how many of these would without an attack, and which do."""
     judge = next(iter(findings.judges))
     overall = findings.overall(judge)
-    if not overall.success.trials:
-        return "No attack could succeed: no score could rise, and no span could vanish."
+    if overall.why_undefined:
+        return f"The success of attacks on the {judge} is undefined: {overall.why_undefined}."
     share = Cell(overall.success.value, ".0%", interval=overall.success[1:3]).text
     answer = f"Attacks on the {judge} succeed in {share} of the attempts"
     if not math.isnan(overall.control):
@@ -127,7 +127,7 @@ def _seen(findings: Findings) -> Iterator[Section]:
     """Yield whether each judge tells the damaged texts from the good ones."""
     if findings.damaged:
         lines = (
-            (left("judge", judge), *apart("damaged scores lower", seen, _SHARE))
+            (left("judge", judge), spread("damaged scores lower", seen, _SHARE))
             for judge, seen in findings.seen.items()
         )
         yield Section("Flaws seen", [table_of(lines)])
@@ -147,16 +147,16 @@ def _table(what: str, findings: Iterator[tuple[str, Finding]]) -> Table:
 
 def _entries(finding: Finding) -> Iterator[Entry]:
     yield right("with room", finding.success.trials)
-    yield from apart("success", finding.success, _SHARE)
+    yield spread("success", finding.success, _SHARE)
     for heading, count in (
         ("rose", finding.rose),
         ("spans vanished", finding.vanished),
         ("denied", finding.denied),
         ("fell", finding.fell),
     ):
-        yield right(heading, f"{count.hits} of {count.of}")
+        yield right(heading, Cell(count.hits, note=f"of {count.of}"))
     yield right("plain addition", finding.control, _SHARE)
-    yield from apart("net", finding.net, _SIGNED, ends=_SHARE)
+    yield spread("net", finding.net, _SIGNED)
 
 
 def _short_line(finding: Finding) -> Line:

@@ -152,9 +152,9 @@ def _page_line(finding: Finding, figures: Figures, *lead: Entry) -> Line:
     return line(*lead, *shown, faint=finding.role == "baseline")
 
 
-def of(coverage: tuple[int, int]) -> str:
-    """Return how many of how many texts have an answer."""
-    return f"{coverage[0]} of {coverage[1]}"
+def of(coverage: tuple[int, int]) -> Cell:
+    """Return the cell of how many of how many texts have an answer."""
+    return Cell(coverage[0], note=f"of {coverage[1]}")
 
 
 def _kind_decisions(findings: SetFindings) -> Table:
@@ -269,9 +269,13 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
 def _answer(findings: SetFindings) -> Prose:
     """Name the best judge by decisions, or else by spans, and compare it with a baseline."""
     judges = [finding for finding in findings.judges if finding.role != "baseline"]
-    for name, words in (
-        ("decision.balanced_accuracy", "decides best: balanced accuracy"),
-        ("characters.f1", "marks best: F1"),
+    for name, words, chosen in (
+        (
+            "decision.balanced_accuracy",
+            "decides best: balanced accuracy",
+            " at the cut-off {} (the better of two on these texts, so the figure is optimistic)",
+        ),
+        ("characters.f1", "marks best: F1", ""),
     ):
         defined = [judge for judge in judges if judge.has(name)]
         if not defined:
@@ -286,8 +290,9 @@ def _answer(findings: SetFindings) -> Prose:
         value = estimate_cell(best.figures[name], _BRIEF).text
         verb = words if len(defined) > 1 else words.replace(" best", "")
         return prose(
-            "On {}, {} {} {}, {} marking all new words.",
-            *(emphasis(findings.name), code(best.judge), verb, value, compared),
+            "On {}, {} {} {}{}, {} marking all new words.",
+            *(emphasis(findings.name), code(best.judge), verb, value),
+            *(chosen.format(best.cut), compared),
         )
     return ""
 
@@ -297,23 +302,24 @@ def _reading(confidence: float) -> Prose:
         "People marked the errors of these texts. **Balanced accuracy** is the mean of two shares "
         "of right decisions: those on texts with errors and those on texts without. The column "
         "*cut-off* says which decisions count as an error: *faulty* alone or all that are *not "
-        "ok*, whichever is better on these texts. *Decided* is the share of texts that are ok or "
-        "faulty. *Misses* is the share of the texts with errors that are ok, and *false alarms* "
-        "the share of the texts without errors that are faulty. **AUROC** is the probability that "
-        "a text with an error has a worse score than one without, or a higher probability of an "
-        "error, P; 0.5 is chance. **ECE** is the mean distance of P from the share of texts with "
-        "errors, in ten bins of equal size. In the *balanced ECE*, the texts with errors have the "
-        "same total weight as those without, so that sets can be compared. **F1** is the harmonic "
-        "mean of *precision*, the share of the judge's marked characters that people also mark, "
-        "and *recall*, the share of people's marked characters that the judge also marks. All "
-        "characters of a set count together, so long texts count more. {} is the share "
-        "of the texts with errors that are caught at the best threshold of the score with at most "
-        "that share of false alarms; it is optimistic, because the threshold is chosen on these "
-        "texts. Each judge is compared with three baselines: mark **nothing**, **everything**, or "
-        "every **new word**, a content word whose stem does not occur in the input. A judge that "
-        "is no better than these is not worth its cost. Baselines are measured on the texts that "
-        "the panel answered. Intervals are {}, bootstrapped by source. *Judged* is the number of "
-        "texts behind the figures, out of those for which they could be computed.",
+        "ok*, whichever is better on these texts, so balanced accuracy is optimistic. *Decided* is "
+        "the share of texts that are ok or faulty. *Misses* is the share of the texts with errors "
+        "that are ok, and *false alarms* the share of the texts without errors that are faulty. "
+        "**AUROC** is the probability that a text with an error has a worse score than one "
+        "without, or a higher probability of an error, P; 0.5 is chance. **ECE** is the mean "
+        "distance of P from the share of texts with errors, in ten bins of equal size. In the "
+        "*balanced ECE*, the texts with errors have the same total weight as those without, so "
+        "that sets can be compared. **F1** is the harmonic mean of *precision*, the share of the "
+        "judge's marked characters that people also mark, and *recall*, the share of people's "
+        "marked characters that the judge also marks. All characters of a set count together, so "
+        "long texts count more. {} is the share of the texts with errors that are caught at the "
+        "best threshold of the score with at most that share of false alarms; it is optimistic, "
+        "because the threshold is chosen on these texts. Each judge is compared with three "
+        "baselines: mark **nothing**, **everything**, or every **new word**, a content word whose "
+        "stem does not occur in the input. A judge that is no better than these is not worth its "
+        "cost. Baselines are measured on the texts that the panel answered. Intervals are {}, "
+        "bootstrapped by source. *Judged* is the number of texts behind the figures, out of those "
+        "for which they could be computed.",
         emphasis(f"Caught at {FALSE_ALARMS:.0%}"),
         f"{confidence:.0%}",
     )

@@ -107,8 +107,11 @@ def test_a_picture_is_as_tall_as_its_rows(tmp_path: Path, name: str, size: tuple
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("correlations", [".12", "-.50", "1", "BLEU", "fluency", "Hatched: undefined (1 of 4)"]),
-        ("agreement", ["people: coherence", "Pearson 1   Kendall undefined   n = 3"]),
+        (
+            "correlations",
+            ["0.12", "-0.50", "1.00", "BLEU", "fluency", "Hatched: undefined (1 of 4)"],
+        ),
+        ("agreement", ["people: coherence", "Pearson 1.00   Kendall undefined   n = 3"]),
         ("agreement", ["Line: least squares, slope 2", "1 of 4 skipped: without a number"]),
         ("costs", ["BLEU", "free", "_metric", "In the grey strip: at no cost"]),
         ("costs", ["Without a cost or a correlation: NUBIA", "CPU seconds per 1,000 texts"]),

@@ -130,6 +130,18 @@ def test_an_interval_holds_the_corpus_score_and_is_the_same_again() -> None:
     assert beside_others[1:] == [interval, interval]
 
 
+def test_segments_of_one_source_are_resampled_together() -> None:
+    (once,) = corpus_intervals(
+        [put_together(named(Share()), [measured(named(Share()), texts(40))])]
+    )
+    copies = put_together(named(Share()), [measured(named(Share()), [*texts(40)] * 10)])
+    sources = [f"{number:02}" for number in range(40)] * 10
+    (together,) = corpus_intervals([copies], sources=sources)
+    assert together == pytest.approx(once)
+    with pytest.raises(ValueError, match="one cluster of each of 400 items"):
+        corpus_intervals([copies], sources=["a"])
+
+
 def test_a_metric_that_takes_a_corpus_as_a_whole_has_no_interval() -> None:
     whole = put_together(named(Whole()), [measured(named(Whole()), texts(7))])
     assert corpus_intervals([whole]) == [None]

@@ -1,6 +1,7 @@
 """`spanjury calibrate`, and a panel that is given a calibration, on a run of rules alone."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,22 @@ def test_the_run_itself_is_rescored_by_the_calibration(tmp_path: Path) -> None:
     assert [one["error_probability"] for one in before] == (
         [one["error_probability"] for one in after]
     )
+
+
+def test_a_run_of_an_earlier_version_is_rescored_before_it_is_calibrated(
+    tmp_path: Path, run: Path
+) -> None:
+    stored = run / "results.jsonl"
+    stored.write_text(re.sub(r"(rules|seats):\w+", r"\1:earlier", stored.read_text()))
+    flags = ("--show", "none", "--no-progress")
+    calibrate = ("--calibration", "calibration.toml", "-o", "new.jsonl")
+    calibrated(tmp_path)
+    refused = call(tmp_path, "rescore", "run", *calibrate, *flags, code=2)
+    assert "had rules:earlier then" in refused.stderr
+    assert "begin with 'spanjury rescore RUN'" in refused.stderr
+    call(tmp_path, "rescore", "run", *flags)
+    calibrated(tmp_path)
+    call(tmp_path, "rescore", "run", *calibrate, *flags)
 
 
 @pytest.mark.usefixtures("run")

@@ -97,7 +97,7 @@ def test_a_condition_that_a_report_meets_ends_the_run_with_5(folder: Path, condi
         "category=nonsense",
         "severity>=4 and probability<.1",
         "outcome!=scored",
-        "score<1",
+        "score<1.1",
     ],
 )
 def test_a_condition_that_no_report_meets_lets_the_run_pass(folder: Path, condition: str) -> None:
@@ -151,7 +151,9 @@ def test_the_share_of_faulty_texts_counts_texts_only(folder: Path, share: str, c
         ),
         ("--fail-on", "severity", "a condition is FIELD>=VALUE"),
         ("--fail-on", "severity>=six", "severity is a number, not 'six'"),
-        ("--fail-on", "severity>=6", "severity is 1 to 5, not 6"),
+        ("--fail-on", "severity>=6", "severity is a whole number, 1 to 5, not 6"),
+        ("--fail-on", "probability>1", "'probability>1' can never hold: probability is 0 to 1"),
+        ("--fail-on", "score>=99", "'score>=99' can never hold; scores: consistency from 1 to 5"),
         ("--fail-on", "decision=wrong", "decision is ok, unsure, faulty, not 'wrong'"),
         ("--fail-on", "outcome>scored", "outcome is compared by = or !=, not by >"),
         (
@@ -396,7 +398,7 @@ def test_sarif_has_what_the_standard_requires(folder: Path) -> None:
 def test_sarif_is_the_same_again_and_empty_where_nothing_fails(folder: Path) -> None:
     first = sarif(folder)
     assert sarif(folder) == first
-    passing = ("--fail-on", "score<1", "--sarif", "found.sarif")
+    passing = ("--fail-on", "score<1.1", "--sarif", "found.sarif")
     call(folder, *JUDGE, *BOTH, *passing)
     (run,) = json.loads((folder / "found.sarif").read_text())["runs"]
     assert run["results"] == []

@@ -117,8 +117,8 @@ def test_meta_says_how_far_judges_agree_with_the_marks(tmp_path: Path, run: Mark
     assert scores["value"] == pytest.approx(1.0)
     assert scores["items"] == 6
     (spans,) = found["spans"]
-    judge = spans["agreement"]["judges"][0]
-    assert (judge["judge"], judge["group"], judge["texts"]) == ("grounding", "", 6)
+    panel, judge, *_ = (one for one in spans["agreement"]["judges"] if not one["group"])
+    assert (panel["judge"], judge["judge"], judge["texts"]) == ("panel", "grounding", 6)
     assert judge["figures"]["exact.micro.f1"]["value"] == 1.0
     assert "marks of anna in" in done.stderr
     assert "6 texts of consistency" in done.stderr
@@ -129,12 +129,16 @@ def test_meta_and_compare_take_a_run_by_its_name(tmp_path: Path, run: MarkedRun)
     home, elsewhere = str(tmp_path), tmp_path / "elsewhere"
     elsewhere.mkdir()
     found = json.loads(call(elsewhere, "meta", "run", *QUICK, "--json", SPANJURY_RUNS=home).stdout)
-    assert [one["scorer"] for one in found["agreements"]] == ["grounding"]
+    # The score of the run is computed from the spans, and is not that of its judge.
+    assert {one["scorer"] for one in found["agreements"]} == {"panel", "grounding"}
     alike = json.loads(
         call(elsewhere, "compare", "run", tmp_path / "run", "--json", SPANJURY_RUNS=home).stdout
     )
     differences = alike["differences"]
-    assert [(one["scorer"], one["difference"]) for one in differences] == [("grounding", 0.0)]
+    assert {one["scorer"]: one["difference"] for one in differences} == {
+        "panel": 0.0,
+        "grounding": 0.0,
+    }
     missing = call(elsewhere, "compare", "run", "walk", code=1, SPANJURY_RUNS=home)
     assert "walk: cannot be read" in missing.stderr
 

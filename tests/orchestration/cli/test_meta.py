@@ -110,6 +110,9 @@ def test_texts_that_people_rate_highest_are_compared_without_gold_spans(tmp_path
     assert isinstance(top_rated, list)
     assert [one["flawless"] for one in top_rated] == [4, 4, 4]
     assert ([one["erring"]["value"] for one in top_rated], found["annotators"]) == ([0, 0, 0], [])
+    drawn = values(tmp_path, "--draws", "50")["spans"][0]["top_rated"]
+    assert isinstance(drawn, list)
+    assert [0 < one["erring"]["high"] < 1 for one in drawn] == [True] * 3
 
 
 def test_gold_spans_are_enough_without_any_score(tmp_path: Path) -> None:

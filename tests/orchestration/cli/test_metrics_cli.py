@@ -164,7 +164,7 @@ def test_metrics_and_a_panel_are_held_against_people() -> None:
         *("-o", "page", "--json"),
     )
     found = {one["scorer"]: one for one in json.loads(done.stdout)["agreements"]}
-    assert found.keys() == {"wer", "f1", "grounding"}
+    assert found.keys() == {"wer", "f1", "panel", "grounding"}
     assert found["wer"]["value"] == pytest.approx(1.0)  # fewer errors, higher ratings
     assert found["wer"]["coverage"] == 1.0
     assert "| wer | **1.000** [" in Path("page/meta.md").read_text()
@@ -205,8 +205,10 @@ def test_two_runs_are_compared_text_by_text() -> None:
     spanjury("evaluate", "texts.jsonl", *flags, "--judge", "grounding", "-o", "b.jsonl")
     same = spanjury("compare", "a.jsonl", "b.jsonl", "--json")
     found = json.loads(same.stdout)
-    (one,) = found["differences"]
-    assert (one["difference"], one["p"], one["texts"]) == (0.0, 1.0, 20)
+    assert [(one["scorer"], one["p"], one["texts"]) for one in found["differences"]] == [
+        ("panel", 1.0, 20),
+        ("grounding", 1.0, 20),
+    ]
     assert found["changes"] == []
     shown = spanjury("compare", "a.jsonl", "b.jsonl", "--fail-on-worse").stdout
     assert "+0.000" in shown
@@ -310,3 +312,15 @@ def test_a_metric_is_a_judge_of_a_panel() -> None:
     refused = spanjury("evaluate", "texts.jsonl", *flags, "--judge", "density", code=2)
     assert "cannot be a judge" in refused.stderr
     assert not math.isnan(first["score"])
+
+
+def test_systems_of_one_input_do_not_narrow_the_interval() -> None:
+    """Without inputs and documents, rows of several systems under one id are of one input."""
+    rows = [{**row(n, n % 5), "id": f"t{n}", "inputs": {}, "doc_id": None} for n in range(20)]
+    intervals = []
+    for systems in (1, 10):
+        copies = [{**each, "system": f"s{n}"} for n in range(systems) for each in rows]
+        Path("copies.jsonl").write_text("\n".join(map(json.dumps, copies)))
+        done = spanjury("metrics", "score", "copies.jsonl", "--metric", "wer", "--json")
+        intervals.append(json.loads(done.stdout)["metrics"][0]["interval"])
+    assert intervals[0] == pytest.approx(intervals[1], abs=0.015)

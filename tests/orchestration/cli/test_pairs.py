@@ -150,7 +150,7 @@ def test_systems_are_ranked_by_their_comparisons(tmp_path: Path) -> None:
         (("pairs", "--aspect", "fluency"), 2, "fluency was not compared; compared: consistency"),
         (("pairs", "pairs/comparisons.jsonl"), 2, "compared twice on consistency"),
         (("pairs", "--human", "rows.jsonl"), 2, "leave out people's scores"),
-        (("missing",), 1, "cannot be read"),
+        (("missing",), 1, "comparisons are made by 'spanjury pairs TEXTS -o FOLDER'"),
         (("rows.jsonl",), 1, "rows.jsonl, line 1: is no comparison of 'spanjury pairs'"),
     ],
 )

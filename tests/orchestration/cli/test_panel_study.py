@@ -296,10 +296,11 @@ def test_the_tables_say_by_which_command_a_cascade_is_had(tmp_path: Path) -> Non
         *("panel", "study", "results.jsonl", "--human", "texts.jsonl", *QUICK, "-o", "study"),
     )
     said = " ".join(done.stdout.split())
-    assert "spanjury panel cascade results.jsonl --stage s1 --stage s2" in said
+    printed = "spanjury panel cascade results.jsonl --aspect fluency --human texts.jsonl"
+    assert f"{printed} --stage s1 --stage s2" in said
     assert "--cost tokens --write cascade.toml" in said
     page = (tmp_path / "study" / "panel-study.md").read_text()
-    assert page.count("spanjury panel cascade results.jsonl --stage") >= 2
+    assert page.count(f"{printed} --stage") >= 2
 
 
 def test_a_budget_counts_texts_that_no_one_scored(tmp_path: Path) -> None:

@@ -121,7 +121,11 @@ def test_a_request_without_an_answer_is_sent_again() -> None:
 def test_a_folder_holds_one_run_and_runs_are_listed() -> None:
     offline = ["rows.jsonl", "--aspect", "fluency", "--run-dir", "run"]
     spanjury("evaluate", *offline)
-    assert "spanjury resume run" in spanjury("evaluate", *offline, code=1).stderr
+    same = spanjury("evaluate", *offline, code=1).stderr
+    assert "run already holds a run; name another folder" in same
+    assert "continue that run with: spanjury resume run" in " ".join(same.split())
+    other = spanjury("evaluate", *offline, "--limit", "1", "--seed", "7", code=1).stderr
+    assert "with other settings (panel: seed, limit: null, now 1)" in " ".join(other.split())
     listed = spanjury("runs", ".").output
     assert "run" in listed
     assert "done" in listed

@@ -39,6 +39,19 @@ def test_a_file_that_is_followed_is_named_at_the_start(traces: Path) -> None:
     assert done.stderr.startswith("following traces.jsonl\n")
 
 
+def test_a_data_limit_holds_for_the_lines_of_a_file(tmp_path: Path) -> None:
+    deep = json.loads("[" * 80 + "]" * 80)
+    row = {"task": "summarization", "input": RIGHT, "output": RIGHT, "meta": {"deep": deep}}
+    (tmp_path / "rows.jsonl").write_text(f"{json.dumps(row)}\n")
+    given = ("watch", "rows.jsonl", "--once", *RULES, "--aspect", "consistency", "-o", "out.jsonl")
+    refused = call(tmp_path, *given)
+    assert "line 1: nested too deeply to be read (limit depth=64" in " ".join(
+        refused.stderr.split()
+    )
+    (tmp_path / "rows.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
+    assert "1 trace judged" in call(tmp_path, "--data-limit", "depth=200", *given).stderr
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [

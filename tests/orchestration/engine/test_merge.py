@@ -81,6 +81,20 @@ def test_two_seats_that_say_the_same_of_one_place_become_one_span() -> None:
     assert merged.consolidator == "rules"
 
 
+@pytest.mark.parametrize(
+    ("category", "words"), [("", "1935"), ("Number", "1935"), ("number", "in 1935")]
+)
+def test_one_error_in_three_wordings_is_one_span(category: str, words: str) -> None:
+    first = mark(TEXT, "1935", "The article gives the year as 1932.")
+    wordings = [
+        replace(first, category=category.casefold()),
+        replace(mark(TEXT, words, "Wrong date."), category=category),
+        replace(first, explanation="Contradicts the source.", category=category.upper()),
+    ]
+    merged = consolidate(verdict(**{name: [it] for name, it in zip("abc", wordings, strict=True)}))
+    assert [span.found_by for span in merged.spans] == [("a", "b", "c")]
+
+
 def test_different_problems_at_one_place_stay_apart() -> None:
     merged = consolidate(
         verdict(
@@ -287,9 +301,11 @@ def test_a_quote_that_is_not_where_the_members_are_is_refused(quote: str) -> Non
         consolidated(answer(group("s1", quote=quote)), case(YEAR))
 
 
-def test_errors_that_are_far_apart_are_not_one() -> None:
-    with pytest.raises(GroupingError, match="far apart"):
+def test_errors_in_different_sentences_are_not_one() -> None:
+    with pytest.raises(GroupingError, match="in another sentence"):
         consolidated(answer(group("s1", "s2")), case(YEAR, AGAIN))
+    with pytest.raises(GroupingError, match="in another sentence"):
+        consolidated(answer(group("s1", "s2")), case(YEAR, COLOUR))
 
 
 def test_an_error_without_a_place_joins_one_that_has_a_place() -> None:

@@ -141,6 +141,15 @@ def test_a_wrong_choice_is_refused() -> None:
         assert_no_errors(SOURCE, SOURCE, judges=["grounding"], on_unscored="pass")  # type: ignore[arg-type]  # the point is that it is wrong
 
 
+@pytest.mark.parametrize("severity", [0, 6, 3.5, float("nan"), "4"])
+def test_a_severity_that_no_error_has_is_refused(severity: object) -> None:
+    check: Callable[..., object] = assert_no_errors
+    with pytest.raises(
+        Exception, match=f"severity is a whole number from 1 to 5, got {severity!r}"
+    ):
+        check(WRONG, SOURCE, judges=["grounding"], severity=severity)
+
+
 @pytest.mark.parametrize(("on_unscored", "error"), [("fail", AssertionError), ("skip", SkipTest)])
 def test_an_error_comes_before_a_missing_verdict(on_unscored: str, error: type[Exception]) -> None:
     check: Callable[..., object] = assert_no_errors

@@ -1,6 +1,7 @@
 """The server of traces, over a real socket."""
 
 import gzip
+import json
 import zlib
 from pathlib import Path
 
@@ -51,10 +52,19 @@ async def test_traces_are_taken_plain_and_packed_and_as_protobuf(tmp_path: Path)
     assert waiting == 2
 
 
+async def test_an_invalid_span_is_counted_in_the_answer_and_costs_no_other(tmp_path: Path) -> None:
+    body = BODY.replace(b'"spanId": "0000000000000001"', b'"spanId": "1"')
+    ((status, text),), waiting = await answers(tmp_path, (body, JSON))
+    partial = json.loads(text)["partialSuccess"]
+    assert (status, partial["rejectedSpans"], waiting) == (200, "1", 1)
+    assert partial["errorMessage"].startswith("resourceSpans[0].scopeSpans[0].spans[1]: spanId")
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "status", "message"),
     [
         (b"{", JSON, 400, "not JSON"),
+        (b"[" * 10_000 + b"]" * 10_000, JSON, 400, "nested too deeply"),
         (BODY, {"Content-Type": "text/plain"}, 415, "expected Content-Type"),
         (BODY, {**JSON, "Content-Encoding": "gzip"}, 400, "not gzip"),
         (gzip.compress(BODY, mtime=0)[:90], {**JSON, "Content-Encoding": "gzip"}, 400, "too early"),

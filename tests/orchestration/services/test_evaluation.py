@@ -192,6 +192,15 @@ def test_data_frames_are_rows_and_reports_become_data_frames() -> None:
             reports.to_pandas(rows="texts")  # type: ignore[arg-type]
 
 
+def test_a_dataset_of_hugging_face_is_the_rows_that_it_yields() -> None:
+    class Dataset(list[dict[str, object]]):
+        def to_dict(self, batch_size: int | None = None) -> dict[str, list[object]]:
+            raise AssertionError(batch_size)  # gives columns, not rows
+
+    (report,) = spanjury.evaluate(Dataset([{"id": "a", "output": "It is 6."}]), judges=["form"])
+    assert report.segment.segment_id == "a"
+
+
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
 def test_passages_in_memory_are_lists_tuples_or_arrays(kind: Callable[..., object]) -> None:
     row = {"question": "Which year?", "answer": "It is 6.", "contexts": kind(["It is 5.", "No."])}

@@ -382,7 +382,8 @@ def test_runs_are_compared_with_each_other_and_with_people(tmp_path: Path) -> No
     for path, judges in zip(paths, (["grounding"], ["grounding:max_spans=1"]), strict=True):
         spanjury.evaluate(texts, judges=judges, aspects=["consistency"], output=path)
     compared = exams.compare(*paths, draws=50)
-    (difference,) = compared.result.differences
+    difference, seat = compared.result.differences
+    assert (difference.scorer, seat.scorer) == ("panel", "grounding")
     assert compared.answer.startswith("No score is shown to differ between the two runs")
     assert difference.texts == len(texts)
     assert [path.name for path in compared.save(tmp_path / "c")] == [

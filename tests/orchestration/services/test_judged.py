@@ -56,6 +56,26 @@ def test_annotators_are_the_panel_and_its_seats_with_what_a_text_took(results: P
     assert [found[name].seconds for name in found] == [4.0, 2.0, 2.0]
 
 
+@pytest.mark.parametrize(("own", "names"), [(5.0, ["seat 0"]), (4.0, ["panel", "seat 0"])])
+def test_a_judge_stands_for_its_run_if_the_scores_of_the_run_are_its_own(
+    tmp_path: Path, own: float, names: list[str]
+) -> None:
+    path = tmp_path / "results.jsonl"
+    write_results(path, [replace(result("a"), report=replace(panel((5,)), score=own))])
+    scorers = read_scorers([path], ids=IDS)
+    assert [one.name for one in scorers] == names
+    assert [one.scores["a"] for one in scorers if one.is_own] == [own]
+    assert [one.name for one in read_judged([path], ids=IDS).annotators] == names
+
+
+def test_texts_on_which_a_cascade_asked_one_judge_count_for_the_panel(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    reports = {"a": panel((5,)), "b": panel((2, 4))}
+    write_results(path, [replace(result(name), report=one) for name, one in reports.items()])
+    whole = next(one for one in read_scorers([path], ids=IDS) if one.is_own)
+    assert (whole.name, whole.scores) == ("panel", {"a": 5.0, "b": 3.0})
+
+
 def test_a_file_that_is_named_twice_is_two_runs_of_the_same_scores(results: Path) -> None:
     twice = [results, results]
     judged = read_judged(twice, ids=IDS)

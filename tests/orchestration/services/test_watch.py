@@ -132,27 +132,57 @@ async def test_what_was_taken_on_is_judged_by_the_next_watch(tmp_path: Path) -> 
     assert json.loads(row)["id"] == trace_id(1)
 
 
-async def test_lines_that_a_killed_watch_wrote_too_many_are_cut_off(tmp_path: Path) -> None:
+OTHER = '{"id": "other"}\n'
+
+
+@pytest.mark.parametrize(
+    ("written", "others", "ids"),
+    [
+        (40, "", [trace_id(1), trace_id(2)]),
+        (None, "", [trace_id(1), trace_id(2)]),
+        (None, OTHER, [trace_id(1), "other", trace_id(2)]),
+        (0, OTHER, ["other", trace_id(1), trace_id(2)]),
+    ],
+)
+async def test_a_row_that_a_killed_watch_had_written_is_there_once(
+    tmp_path: Path, written: int | None, others: str, ids: list[str]
+) -> None:
     out = tmp_path / "out.jsonl"
     watching = Watching(tmp_path, output=out)
     await watching.judge(exported(1, RIGHT))
-    whole = out.read_bytes()
-    out.write_bytes(whole + whole[:40])  # written, and not noted before the kill
+    with TrafficStore(tmp_path / "traffic.sqlite3") as store:  # as before the row was noted
+        await store.deliver(f"file:{out}", 0, size=0)
+    out.write_bytes(out.read_bytes()[:written])
+    if others:
+        with out.open("a") as file:
+            file.write(others)
     await watching.judge(exported(2, RIGHT))
     rows = list(map(json.loads, out.read_text().splitlines()))
-    assert [row["id"] for row in rows] == [trace_id(1), trace_id(2)]
+    assert [row["id"] for row in rows] == ids
 
 
 async def test_what_another_program_wrote_to_the_output_is_kept(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    out.write_text('{"id": "other"}\n')
+    out.write_text('{"id": "first"}')
     watching = Watching(tmp_path / "state", output=out)
     await watching.judge(exported(1, RIGHT))
-    first = out.read_bytes()
-    out.write_bytes(first + first[:40])  # written, and not noted before the kill
+    with out.open("a") as file:
+        file.write('{"id": "second"}\n')
     await watching.judge(exported(2, RIGHT))
     rows = list(map(json.loads, out.read_text().splitlines()))
-    assert [row["id"] for row in rows] == ["other", trace_id(1), trace_id(2)]
+    assert [row["id"] for row in rows] == ["first", trace_id(1), "second", trace_id(2)]
+
+
+async def test_an_output_that_is_moved_away_is_created_again(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    watching = Watching(tmp_path / "state", output=out)
+    async with watching.open() as watch:
+        for number in range(2):
+            await watch.accept(exported(number, RIGHT), JSON)
+            await watch.run(lambda: False, once=True)
+            out.rename(tmp_path / f"out.jsonl.{number}")
+    rows = [json.loads((tmp_path / f"out.jsonl.{number}").read_text()) for number in range(2)]
+    assert [row["id"] for row in rows] == [trace_id(0), trace_id(1)]
 
 
 async def test_scores_wait_for_a_service_and_keep_their_ids(
@@ -347,8 +377,9 @@ async def test_a_file_is_followed_and_no_line_is_read_twice(tmp_path: Path) -> N
             await watch.run(lambda: False, file=data, once=True)
         return watch
 
-    data.write_text(f"{lines[0]}\n{lines[1]}\n")
+    data.write_text(f"{lines[0]}\n{lines[1]}\n{lines[2][:40]}")
     await read()
+    assert f"{data}, line 3: has no line end yet" in watching.lines[0]
     data.write_text(
         f"{lines[0]}\n{lines[1]}\nnot a row\n{lines[2]}\n{exported(9, RIGHT).decode()}\n"
     )
@@ -359,7 +390,17 @@ async def test_a_file_is_followed_and_no_line_is_read_twice(tmp_path: Path) -> N
     assert (watch.count.judged, watch.count.unreadable) == (2, 1)
     with pytest.raises(DataError, match="cannot be read"):
         async with watching.open() as opened:
-            await opened.run(lambda: False, file=tmp_path / "none.jsonl")
+            await opened.run(lambda: False, file=tmp_path / "none.jsonl", once=True)
+
+
+async def test_a_file_that_does_not_exist_is_waited_for(tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    watching = Watching(tmp_path / "state")
+    async with watching.open() as watch:
+        await watch.run(lambda: bool(watching.lines), file=data)
+        data.write_bytes(exported(1, RIGHT) + b"\n")
+        await watch.run(lambda: watch.count.judged == 1, file=data)
+    assert watching.lines == [f"{data} does not exist: waiting for it"]
 
 
 async def test_rows_of_one_trace_are_judged_each_and_their_results_name_the_trace(

@@ -373,6 +373,15 @@ def test_a_scorer_of_one_run_alone_is_skipped() -> None:
     assert differences([run("j", [1.0])], [run("k", [1.0])], draws=10) == ()
 
 
+def test_the_scores_of_two_runs_are_compared_whatever_their_judges_are_called() -> None:
+    alone, other = (replace(run(name, [1.0]), is_own=True) for name in "jk")
+    panel = [replace(run("panel", [3.0]), is_own=True), run("j", [2.0]), run("k", [4.0])]
+    (own,) = differences([alone], [other], draws=10)
+    assert (own.scorer, own.difference) == ("panel", 0.0)
+    found = differences([alone], panel, draws=10)
+    assert {one.scorer: one.second for one in found} == {"panel": 3.0, "j": 2.0}
+
+
 def test_texts_of_one_source_show_no_more_than_one_text_of_it() -> None:
     drops, copies = [1.0, 2.0, -1.0, 1.0], 4
     texts = np.repeat(drops, copies).tolist()

@@ -89,8 +89,12 @@ def examined(
     spans: tuple[tuple[int, int], ...] = (),
     repeats: int = 1,
     test: PairedStatistic | None = None,
+    all_damaged: bool = False,
 ) -> Findings:
-    """Evaluate made-up scores; the judge marks `spans` in every text that was changed."""
+    """Evaluate made-up scores; the judge marks `spans` in every text that was changed.
+
+    A text without a score was not damaged, unless they are `all_damaged`.
+    """
     texts = [
         Segment(segment_id=str(n), task="summarization", output=TEXT) for n in range(len(clean))
     ]
@@ -113,7 +117,7 @@ def examined(
             clean=scores,
             control=scores.copy(),
             damaged=damaged,
-            applied=~np.isnan(damaged[:, 0]),
+            applied=np.full(damaged[:, 0].shape, all_damaged) | ~np.isnan(damaged[:, 0]),
             repeats=repeats,
         ),
         conditions,
@@ -365,9 +369,32 @@ def test_the_card_has_what_is_caught_on_average_and_of_each_condition() -> None:
 
 
 def test_a_draw_without_a_text_of_a_condition_is_of_the_others() -> None:
-    """Every damaged text is caught, so the mean is 1 in every draw."""
+    """Every damaged text is caught, so the mean is 1 in every draw; Wilson's interval is wider."""
     findings = examined([5.0] * 20, {"negated": [1.0] * 20, "seldom negated": [1.0] + [NAN] * 19})
-    assert findings.caught == (1.0, 1.0, 1.0)
+    caught = findings.caught
+    assert (caught.value, caught.high, caught.texts, caught.unscored) == (1.0, 1.0, 21, 0)
+    assert 0.7 < caught.low < detected(findings, "negated").caught_10.low
+
+
+def test_a_damaged_text_without_a_score_is_not_caught() -> None:
+    clean = spread(3, 5, texts=120)
+    changed = {"negated": [1.0] * 25 + [NAN] * 95, "reworded": clean[:100] + [NAN] * 20}
+    findings = examined(clean, changed, all_damaged=True)
+    assert findings.caught.value == pytest.approx(25 / 120)
+    assert (findings.caught.texts, findings.caught.unscored) == (120, 95)
+    harmless = detected(findings, "reworded")
+    assert (harmless.share_of, harmless.flags) == (100, 12)
+    measures = {one.name: one for one in measures_of(findings)}
+    for name in ("discernment.caught.average", "discernment.caught.negated"):
+        assert measures[name].value == pytest.approx(25 / 120)
+        assert measures[name].count == 120
+    page = report_markdown(discernment_report(findings, examinee=JUDGE, data="d", recipe="r"))
+    assert "(95 of 120 scores of damaged texts are missing and count as not caught)" in page
+    assert "| 25 of 120 | 21%" in page
+    unseen = examined(clean, {"negated": [NAN] * 120}, all_damaged=True)
+    assert (unseen.caught.value, unseen.caught.low) == (0, 0)
+    (row,) = decision_rows(unseen)
+    assert (row.aspect, row.conclusion.value) == ("consistency", "no scores")
 
 
 def twins_of(
@@ -426,9 +453,17 @@ def test_fewer_than_ten_pairs_state_no_rate_of_false_alarms() -> None:
     assert enough.caught.low < 1
 
 
+def test_a_wrong_twin_without_a_score_is_not_caught() -> None:
+    found = twins_of([5.0] * 19 + [NAN], [4.0] * 10 + [NAN] * 9 + [4.0])
+    assert found is not None
+    assert found.caught.value == pytest.approx(11 / 20)
+    assert found.in_order.value == 1
+    assert (found.pairs, found.wrong, found.unscored) == (10, 20, 9)
+
+
 def test_pairs_without_both_scores_and_other_damage_are_no_twins() -> None:
     found = twins_of([5.0, NAN, 5.0, 5.0], [4.0, 4.0, NAN, 4.0])
     assert found is not None
-    assert found.pairs == 2
+    assert (found.pairs, found.wrong, found.unscored) == (2, 4, 1)
     assert twins_of([NAN], [4.0]) is None
     assert twins_of([5.0], [4.0], rule=wrong_ending) is None

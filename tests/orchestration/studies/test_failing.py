@@ -15,9 +15,15 @@ from spanjury.judges.core import (
     Outcome,
     PanelReport,
     Result,
+    Scale,
 )
 from spanjury.orchestration.studies.failing.conditions import Failure, failing, parse_condition
-from spanjury.orchestration.studies.failing.gate import MeanDemand, Terms, held_to
+from spanjury.orchestration.studies.failing.gate import (
+    MeanDemand,
+    Terms,
+    held_to,
+    parse_terms,
+)
 from spanjury.orchestration.studies.failing.lines import Location, annotations, failing_line, sarif
 
 OUTPUT = "The bridge opened in 1935 and has ten lanes."
@@ -40,6 +46,41 @@ UNSCORED = Result(
     aspect=ASPECT,
     report=PanelReport(outcome=Outcome.TIMED_OUT, reason="It took too long."),
 )
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *("probability>1", "error_probability<0", "severity>5", "severity=3.5", "score<1"),
+        *("severity>=4 and severity<=3", "severity>3 and severity<4", "spans<0", "spans=1.5"),
+        *("decision=ok and decision=faulty", "decision<ok", "outcome=scored and outcome!=scored"),
+        *("category=a and category=b", "score>2 and score<=2", "spans>2 and spans<3", "score=0"),
+    ],
+)
+def test_a_condition_that_can_never_hold_is_refused(condition: str) -> None:
+    with pytest.raises(ConfigError, match=r"can never hold: \w+ is|is 1 or more, not 0"):
+        parse_condition(condition)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *("probability>=1", "probability>.999 and probability<1", "severity>=4 and severity<5"),
+        *("decision!=ok and decision!=unsure and decision!=faulty", "category!=a and category!=b"),
+        *("score>4 and score<4.1", "spans>2 and spans<4", "spans>999", "aspect!=a and aspect=b"),
+    ],
+)
+def test_a_condition_that_can_hold_is_accepted(condition: str) -> None:
+    assert parse_condition(condition).text == condition
+
+
+def test_a_score_beyond_the_scale_of_every_aspect_is_refused() -> None:
+    wide = replace(ASPECT, name="wide", scale=Scale(labels=tuple("abcdefgh")))
+    terms = parse_terms(fail_on=["score>=7"])
+    with pytest.raises(ConfigError, match="'score>=7' can never hold; scores: consistency from 1"):
+        held_to(terms, [result(YEAR)])
+    assert held_to(terms, [result(YEAR), replace(result(YEAR), aspect=wide)]).total == 2
+    assert held_to(parse_terms(fail_on=["aspect=wide and score>7"]), [result(YEAR)]).total == 1
 
 
 @pytest.mark.parametrize(
@@ -146,6 +187,19 @@ def test_a_mean_that_is_as_demanded_is_not_missed_for_being_a_sum_of_fractions()
     assert missed(Terms(means=(MeanDemand(least=3.31),)), *scores) == [
         "mean score of consistency >= 3.31 (it is 3.3 of 3 scored)"
     ]
+
+
+def test_a_demand_on_all_aspects_is_mapped_to_the_scale_of_each_aspect() -> None:
+    criterion = replace(ASPECT, name="euros", scale=Scale(labels=("Not met", "Met")))
+    results = [replace(result(score=n, decision=Decision.OK), aspect=criterion) for n in (2, 2, 1)]
+    assert missed(parse_terms(fail_under=["3"]), *results) == []
+    assert missed(parse_terms(fail_under=["4"]), *results) == [
+        "mean score of euros >= 1.75 (it is 1.667 of 3 scored; its scale is 1 to 2)"
+    ]
+    assert missed(parse_terms(fail_under=["euros=1.6"]), *results) == []
+    assert "scale is 1 to 2" in missed(parse_terms(fail_under=["euros=4"]), *results)[0]
+    with pytest.raises(ConfigError, match="scale of 1 to 5; write ASPECT=SCORE"):
+        parse_terms(fail_under=["8"])
 
 
 def test_a_text_counts_once_and_one_without_a_decision_not_at_all() -> None:

@@ -436,6 +436,13 @@ def answer_of(*rows: Change) -> str:
     return str(faithfulness_report(findings_of(rows, draws=200), data="d").answer)
 
 
+def test_the_answer_tells_missing_scores_from_missing_room() -> None:
+    rows = [change(str(n), None, None, list_outcome=ListOutcome.UNSCORED) for n in range(4)]
+    assert "No report had a score" in answer_of(*rows)
+    at_the_floor = [change(str(n), 1, 1) for n in range(4)]
+    assert "No score had room" in answer_of(*at_the_floor)
+
+
 def test_a_judge_that_moves_at_random_is_not_said_to_follow_its_list() -> None:
     """Half of the scores fall, and half of them fall under the control, too: net, none follows."""
     rows = [change(str(n), 3, 2 if n % 4 in {0, 1} else 3) for n in range(40)]

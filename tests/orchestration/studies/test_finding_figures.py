@@ -457,8 +457,16 @@ def test_a_blind_judge_is_called_blind_on_the_page() -> None:
 
 def test_missing_scores_are_counted_and_taken_at_their_worst() -> None:
     text = " ".join(cautions(findings_of(KEEN, absent={"fluency": 20})))
-    assert "On fluency, 40 of 80 pairs lack a score and were skipped." in text
+    assert "On fluency, 40 of 80 pairs lack a score. D and effects skip them" in text
     assert "scores would no longer fall after: shout." in text
+
+
+def test_aspects_that_drop_out_of_the_weights_are_named() -> None:
+    found = findings_of(KEEN, absent={"consistency": 40})
+    assert found.findings[0].unscored_weights == {"consistency": 0.1}
+    text = " ".join(cautions(found))
+    assert "without: consistency (up to 0.10 of the weight, in 1 condition)." in text
+    assert "D with weights" not in " ".join(cautions(findings_of(KEEN)))
     fewer = " ".join(cautions(findings_of(KEEN, absent={"fluency": 4})))
     assert "every fall that is shown now would remain" in fewer
     all_gone = findings_of(KEEN, absent={"consistency": 40})

@@ -176,6 +176,13 @@ def test_a_worse_scorer_is_significantly_behind_the_nearest_and_a_twin_is_not() 
         assert one.low <= one.value <= one.high
 
 
+def test_enough_swaps_are_drawn_to_show_one_of_many_scorers_to_be_behind() -> None:
+    texts = segments()
+    poor = [scorer(f"{'poor':x<{length}}", texts, noise=20) for length in range(4, 10)]
+    found = by_name(Settings(draws=20), scorer("good", texts, noise=0.1), *poor)
+    assert all(found[each.name].standing == "behind" for each in poor)
+
+
 def test_a_scorer_that_no_test_compares_with_the_nearest_is_not_called_as_near() -> None:
     texts = segments()
     good, other = scorer("good", texts, noise=0.3), scorer("other", texts, noise=0.6)

@@ -157,6 +157,18 @@ def test_an_aggregation_takes_the_scores_that_are_there(human: FloatArray) -> No
     assert worst.value == pytest.approx(alone.value)
 
 
+@pytest.mark.parametrize("is_mean", [True, False])
+def test_the_scores_of_the_run_are_an_aggregation_unless_another_gives_them(
+    human: FloatArray, *, is_mean: bool
+) -> None:
+    seats = [noisy(human, 2), noisy(human, 3)]
+    own = np.mean(seats, axis=0) if is_mean else np.max(seats, axis=0)
+    panel = replace(seat("panel", own), is_own=True)
+    (found,) = seat_findings(table(human, panel, *map(seat, "ab", seats)), FEW)
+    assert found.seats == ("a", "b")
+    assert ("as in the run" in {one.scorer for one in found.aggregations}) != is_mean
+
+
 def test_systems_are_ranked_by_people_and_by_the_nearest_scorer(human: FloatArray) -> None:
     decreasing = seat("errors", -human, run="", lower_is_better=True)
     far = seat("far", np.random.default_rng(9).normal(size=human.shape), run="")

@@ -477,6 +477,14 @@ def test_no_seat_is_recommended_that_is_not_shown_to_agree_with_people(sign: int
     assert "keep" not in answer
 
 
+def test_no_seat_is_recommended_for_a_gain_that_is_not_shown() -> None:
+    seats = noisy(texts=30, seats=2, seed=2, noise=0.5)
+    equal = replace(seats, costs=(SeatCost(calls=1, tokens=1),) * 2)
+    answer = answer_of(equal)
+    assert "all 2 seats together agree best with people, 0.92 [0.83, 0.95]" in answer
+    assert "but none of them is shown to add to the others" in answer
+
+
 def test_the_answer_quotes_the_corrected_agreement_with_its_interval() -> None:
     seats = noisy(texts=80, seats=3)
     costs = tuple(SeatCost(calls=1, tokens=number * 100) for number in (1, 2, 3))

@@ -24,6 +24,7 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import parse_gate
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
@@ -181,13 +182,20 @@ async def test_a_score_at_the_top_and_a_text_without_a_score_leave_no_room() -> 
 
     top = AttackedJudge(deceived={"cranes": best})
     nothing = AttackedJudge(deceived={"cranes": silent})
-    for judge, unscored in ((top, 0), (nothing, 6)):
+    examinee = Examinee(signature="p", seats={"seat-0": "a"})
+    for judge, unscored, why in (
+        (top, 0, "no attack had room to succeed"),
+        (nothing, 6, "no text had a score before an attack"),
+    ):
         done = await run_exam(judge, attacks=("review",))
         review = by_name(done)["review"]
         assert review.success.trials == 0
         assert review.unscored == unscored
         values = {measure.name: measure.value for measure in measures_of(done.findings)}
         assert values["robustness.attack_success"] is None
+        report = robustness_report(done.findings, examinee=examinee, data="d", recipe="")
+        assert why in str(report.answer)
+        assert sum(why in line for line in _cautions(done)) == 1
 
 
 async def test_a_judge_that_likes_length_is_distinguished_from_one_that_obeys() -> None:
@@ -278,9 +286,11 @@ async def test_the_pages_hold_the_same_figures_and_no_undefined_number() -> None
     examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
     values = json.loads(json.dumps(findings_json(done.findings, examinee=examinee)))
     assert len(values["findings"]) == len(done.findings.findings)
-    page = report_markdown(
-        robustness_report(done.findings, examinee=examinee, data="d", recipe="flaws")
-    )
+    report = robustness_report(done.findings, examinee=examinee, data="d", recipe="flaws")
+    page = report_markdown(report)
+    (panel, *_) = tables_of(report)["By judge"].to_dicts()
+    numbers = {name: value for name, value in panel.items() if name != "judge"}
+    assert not any(isinstance(value, str) for value in numbers.values())
     for text in ("## Judge: seat-1", "| source-orders |", "nan", "| review (format-imitation) |"):
         assert (text in page) == (text != "nan")
 

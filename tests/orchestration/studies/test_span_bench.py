@@ -284,6 +284,14 @@ def test_a_source_is_drawn_with_all_its_texts(texts: tuple[BenchText, ...]) -> N
     assert of(found, "judge").figures["score.auroc"].value == 1
 
 
+def test_the_answer_says_that_the_cut_off_was_chosen_on_these_texts(findings: Findings) -> None:
+    examinee = Examinee(signature="j", seats={"judge": "judge|1"})
+    report = bench_report(findings, examinee=examinee, data=["ten.jsonl"])
+    assert "(the better of two on these texts, so the figure is optimistic)" in plain_text(
+        report.answer
+    )
+
+
 def test_the_legend_of_a_terminal_explains_only_columns_that_are_there(findings: Findings) -> None:
     def legend(found: Findings) -> str:
         report = bench_report(

@@ -33,14 +33,18 @@ from spanjury.orchestration.wiring.sources import open_source
 class Sheet:
     """The marks of people on one text.
 
-    `aspect` is the aspect of marks that name none; if it is None, the text must have a single one.
+    `aspect` is the aspect of marks that name none; if it is None, the text must have a single one,
+    or people's scores in the row must be on a single one.
     """
 
     def __init__(self, row: Segment, text: MarkedText, *, aspect: str | None) -> None:
         self._row = row
         self._aspects = tuple(text.aspects)
-        only = self._aspects[0] if len(self._aspects) == 1 else None
+        single = [each for each in (self._aspects, tuple(row.human)) if len(each) == 1]
+        only = single[0][0] if single else None
         self._default = aspect if aspect in self._aspects else only
+        self._without_aspect: set[str] = set()
+        """Those who found no error, and gave a score on another aspect than the default."""
         self._marks: dict[tuple[str, str], Mark] = {}
         self.problems: list[str] = []
         """The marks that name no aspect, filled in by `marks`."""
@@ -97,15 +101,25 @@ class Sheet:
                 is_new = (who, aspect) not in self._marks
                 mark = self._add(who, aspect, what=f"a score of {who or 'someone'}")
                 if mark is not None:
-                    scores_only = not self._looked(who) if is_new else mark.scores_only
+                    scores_only = self._only_scored(who, aspect) if is_new else mark.scores_only
                     self._marks[who, aspect] = replace(mark, score=score, scores_only=scores_only)
 
+    def _only_scored(self, who: str, aspect: str) -> bool:
+        """Return whether a score on an aspect does not tell that its annotator looked for errors.
+
+        Spans without an aspect, and a list without spans, are about the default aspect alone, so
+        that texts with errors and texts without are treated alike.
+        """
+        gold = self._row.gold
+        looked, is_named = self._looked(who), gold and all(named for named, *_ in self._spans())
+        if looked and not gold and aspect != self._default:
+            self._without_aspect.add(who)
+        return not (looked and (is_named or aspect == self._default))
+
     def _take_spans(self) -> None:
-        written = _objects(self._row.meta.get(SPANS))
-        details = written if len(written) == len(self._row.gold) else [{}] * len(self._row.gold)
-        for about, span in zip(details, self._row.gold, strict=True):
+        for named, category, span in self._spans():
+            aspect = named or self._default
             who = ";".join(span.found_by) or self._only_reader()
-            aspect, category = self._aspect_of(about, span)
             mark = self._add(who, aspect, what=f"a span of {who or 'someone'}, {span.text[:40]!r}")
             if mark is not None and aspect is not None:
                 marked = MarkedSpan(
@@ -119,6 +133,13 @@ class Sheet:
                 spans = (*mark.spans, marked)
                 self._marks[who, aspect] = replace(mark, spans=spans, scores_only=False)
 
+    def _spans(self) -> Iterator[tuple[str | None, str, ErrorSpan]]:
+        """Yield each span with the aspect that it names, and the rest of its category."""
+        written = _objects(self._row.meta.get(SPANS))
+        details = written if len(written) == len(self._row.gold) else [{}] * len(self._row.gold)
+        for about, span in zip(details, self._row.gold, strict=True):
+            yield *self._aspect_of(about, span), span
+
     def _aspect_of(self, about: Mapping[str, object], span: ErrorSpan) -> tuple[str | None, str]:
         """Return the aspect that a span or its category names, and the rest of the category."""
         if "aspect" in about:
@@ -128,10 +149,12 @@ class Sheet:
                 return aspect, ""
             if span.category.startswith(f"{aspect}/"):
                 return aspect, span.category.removeprefix(f"{aspect}/")
-        return self._default, span.category
+        return None, span.category
 
     def _take_clean_texts(self) -> None:
         """Add a mark without errors for each reader who has no mark yet."""
+        for who in sorted(self._without_aspect):
+            self._add(who, self._default, what=f"no error found by {who or 'someone'}")
         annotators = {who for who, _ in self._marks}
         is_read = self._row.meta.get(SPANS) == [] and not annotators
         for who in self._readers() or ([""] if is_read else []):
@@ -148,7 +171,8 @@ class Sheet:
         return self._row.meta.get(SPANS) == [] or who in self._readers()
 
     def _only_reader(self) -> str:
-        readers = self._readers()
+        scorers = {who for scores in self._row.human.values() for who in scores}
+        readers = self._readers() or [*scorers]
         return readers[0] if len(readers) == 1 else ""
 
 

@@ -27,6 +27,7 @@ from typing import Self
 import msgspec
 
 from spanjury.judges.core import EventLog, StoreError
+from spanjury.judges.core.errors import reason_of
 from spanjury.orchestration.wiring.runs import RunFolder, RunLock
 
 log = EventLog()
@@ -196,7 +197,7 @@ class BatchStore:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            return error.strerror or type(error).__name__
+            return reason_of(error)
         finally:
             with suppress(OSError):
                 tried.unlink(missing_ok=True)

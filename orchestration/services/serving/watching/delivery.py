@@ -1,10 +1,13 @@
 """Delivery: scores and alerts reach their sinks at least once, whatever fails."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from anyio import Event, move_on_after, sleep
+from anyio import Path as AsyncPath
 
 from spanjury.judges.core import (
     EventLog,
@@ -188,3 +191,21 @@ class FileDelivery:
                 continue
             size = self._log.append(b"".join(each.line for each in batch))
             await self._store.deliver(self.name, batch[-1].number, size=size)
+
+
+@asynccontextmanager
+async def file_delivery(
+    path: Path, *, store: TrafficStore, bell: Bell
+) -> AsyncIterator[FileDelivery]:
+    """Open a file for result rows; rows that it got just before a crash are not written again.
+
+    Raise `StoreError` if it cannot be written.
+    """
+    name = f"file:{await AsyncPath(path).resolve()}"
+    pending = store.undelivered(name, kind="score", limit=_MOST)
+    lines = [each.line for each in pending]
+    with ResultLog(path, size=store.file_size(name), pending=lines) as log_file:
+        written = pending[: log_file.written]
+        last = written[-1].number if written else store.cursor(name)
+        await store.deliver(name, last, size=log_file.size or 0)
+        yield FileDelivery(name, log_file, store=store, bell=bell)

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from uuid import UUID, uuid5
 
@@ -52,6 +53,7 @@ from spanjury.orchestration.services.serving.watching.delivery import (
     Bell,
     Delivery,
     FileDelivery,
+    file_delivery,
     to_sink,
 )
 from spanjury.orchestration.services.serving.watching.drift import (
@@ -69,12 +71,14 @@ from spanjury.orchestration.wiring.traffic import (
     Arrival,
     LineTail,
     Outgoing,
-    ResultLog,
+    ReadSpans,
+    TailPosition,
     Trace,
     TrafficReader,
     TrafficStore,
     WaitingTrace,
     Webhook,
+    follow,
     open_sink,
     outgoing_score,
     read_request,
@@ -101,7 +105,6 @@ _FLUSH_SECONDS = 5.0
 """Seconds for sinks to receive what is left at the end."""
 _PRUNE_SECONDS = 60.0
 _SHOWN_PROBLEMS = 5
-_FILE = "file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,13 +233,14 @@ class Watch:
         }
         return {**asdict(self.count), "waiting": self._store.waiting(), "sinks": sinks}
 
-    async def accept(self, body: bytes, media_type: str) -> None:
-        """Accept an OTLP request; it is on disk on return.
+    async def accept(self, body: bytes, media_type: str) -> ReadSpans:
+        """Accept the valid spans of an OTLP request; they are on disk on return.
 
         Raise `DataError` if the request is invalid, and `StoreError` if it cannot be stored.
         """
-        spans = read_request(body, media_type)
-        await self._take(self._reader.span_arrivals(spans, now=time.time()))
+        read = read_request(body, media_type)
+        await self._take(self._reader.span_arrivals(read.spans, now=time.time()))
+        return read
 
     async def _take(
         self, arrivals: Sequence[Arrival], *, states: dict[str, bytes] | None = None
@@ -249,28 +253,41 @@ class Watch:
     async def _follow(self, path: Path, *, once: bool) -> None:
         """Accept the lines of a file, and lines appended later unless `once`."""
         name = f"tail:{await AsyncPath(path).resolve()}"
-        tail = LineTail(path, position=self._store.state(name), is_whole=once)
-        while True:
-            arrivals: list[Arrival] = []
-            position = None
-            for number, line in enumerate(tail.added(), start=1):
-                position = line.position
-                try:
-                    if line.text.strip():
-                        arrivals += self._reader.line_arrivals(line, now=time.time())
-                except DataError as error:
-                    self._note_problem(f"{path}, line {line.number}: {error}")
-                if number >= _LINES:
-                    break
-            if position is None and once:
-                self._has_read = True
-                return
-            states = {} if position is None else {name: position.encoded()}
-            await self._take(arrivals, states=states)
-            if position is None:
-                await sleep(_LOOK)
-            while self._store.waiting() > _HELD_BACK:
-                await self.sent.wait(_LOOK)
+        is_missing = False
+        with follow(path, position=self._store.state(name), is_whole=once) as tail:
+            while True:
+                position, arrivals = self._read(tail, path)
+                if tail.is_missing and not is_missing:
+                    self._say(f"{path} does not exist: waiting for it")
+                is_missing = tail.is_missing
+                if position is None and once:
+                    if tail.unfinished:
+                        last = f"{path}, line {tail.unfinished}"
+                        self._say(f"{last}: has no line end yet, so it is left to the next watch")
+                    self._has_read = True
+                    return
+                states = {} if position is None else {name: position.encoded()}
+                await self._take(arrivals, states=states)
+                if position is None:
+                    await sleep(_LOOK)
+                while self._store.waiting() > _HELD_BACK:
+                    await self.sent.wait(_LOOK)
+
+    def _read(self, tail: LineTail, path: Path) -> tuple[TailPosition | None, list[Arrival]]:
+        """Return the next lines' traces, and the position after them if there are lines."""
+        arrivals: list[Arrival] = []
+        position = None
+        for line in islice(tail.added(), _LINES):
+            position, problem = line.position, ""
+            try:
+                if line.text.strip() or line.fault:
+                    of_line, problem = self._reader.line_arrivals(line, now=time.time())
+                    arrivals += of_line
+            except DataError as error:
+                problem = str(error)
+            if problem:
+                self._note_problem(f"{path}, line {line.number}: {problem}")
+        return position, arrivals
 
     async def run(
         self, stop: Callable[[], bool], *, file: Path | None = None, once: bool = False
@@ -477,10 +494,8 @@ async def open_watch(
         watch = Watch(plan, store=store, panel=panel, budget=budget, emit=emit, say=say)
         watch.deliveries += [make(store=store, bell=watch.sent, say=say) for make in deliver]
         if plan.output is not None:
-            name = f"{_FILE}:{plan.output.resolve()}"
-            file = stack.enter_context(ResultLog(plan.output, size=store.file_size(name)))
-            await store.deliver(name, store.cursor(name), size=file.size or 0)
-            watch.deliveries.append(FileDelivery(name, file, store=store, bell=watch.sent))
+            opening = file_delivery(plan.output, store=store, bell=watch.sent)
+            watch.deliveries.append(await stack.enter_async_context(opening))
         yield watch
 
 

@@ -21,13 +21,13 @@ from spanjury.orchestration.services.exams.study_report import (
 )
 from spanjury.orchestration.services.judging.evaluate import run as run_job
 from spanjury.orchestration.services.judging.job import Job
-from spanjury.orchestration.services.judging.scorers import PANEL
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.services.people.agreement import collect, measure
 from spanjury.orchestration.services.people.agreement_report import write_meta
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.training.gate.material import Material
 from spanjury.orchestration.studies.agreement.findings import MetaFindings
+from spanjury.orchestration.studies.agreement.scorers import PANEL
 from spanjury.orchestration.studies.agreement.scorers import Settings as ScorerSettings
 from spanjury.orchestration.studies.card import Card, Gate, Measure, card_report, measured
 from spanjury.orchestration.studies.estimates import Settings
@@ -238,7 +238,7 @@ class People:
             collected = collect(replace(self.source, results=(output,)))
             findings = await measure(collected, self.settings)
             await to_thread.run_sync(partial(write_meta, sitting.folder, findings, collected))
-            measures = tuple(_measures(findings, several=len(recorder.examinee.seats) > 1))
+            measures = tuple(_measures(findings))
         record = exam_record(
             "agreement with people",
             recorder.examinee,
@@ -249,10 +249,11 @@ class People:
         write_whole(sitting.folder / "findings.json", values.encode())
 
 
-def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:
+def _measures(findings: MetaFindings) -> Iterator[Measure]:
     """Yield the correlations of a judge, or of a panel without its seats."""
+    has_panel = any(agreement.scorer == PANEL for agreement in findings.agreements)
     for agreement in findings.agreements:
-        if several and agreement.scorer != PANEL:
+        if has_panel and agreement.scorer != PANEL:
             continue
         method = findings.settings.method
         says = f"{method} with people's scores, {agreement.coverage:.0%} of them judged"

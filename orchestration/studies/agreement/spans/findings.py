@@ -36,6 +36,7 @@ from spanjury.orchestration.studies.estimates import (
     numbered,
 )
 from spanjury.stats.arrays import FloatArray
+from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import Agreement, micro_effect
@@ -202,25 +203,30 @@ def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnn
     gold = np.bincount(score_arrays.owner, score_arrays.gold, minlength=len(score_arrays.texts))
     clean = gold == 0
     counts = np.where(clean, score_arrays.marked, np.nan)
-    erring = np.where(clean, score_arrays.marked > 0, np.nan)
     graded = list(filter(None, compress(score_arrays.severities, clean)))
     figures = estimates(
-        {
-            ("erring", "spans", "surplus"): mean_drop(
-                [erring, counts, score_arrays.marked - gold / readings]
-            )
-        },
+        {("spans", "surplus"): mean_drop([counts, score_arrays.marked - gold / readings])},
         sources=score_arrays.sources,
         settings=settings,
     )
     return OverAnnotation(
         judge=score_arrays.judge,
         flawless=int(clean.sum()),
+        erring=_erring(score_arrays, clean, settings=settings),
         histogram=tuple(np.bincount(score_arrays.marked[clean].astype(np.int64)).tolist()),
         mean_severity=_mean([sum(severities) / len(severities) for severities in graded]),
         max_severity=_mean([float(max(severities)) for severities in graded]),
         **figures,
     )
+
+
+def _erring(score_arrays: ScoreArrays, clean: NDArray[np.bool_], *, settings: Settings) -> Estimate:
+    """Return the share of texts with an error, with an interval over sources also if it is 0."""
+    sources, marked = score_arrays.sources[clean], score_arrays.marked[clean] > 0
+    share = clustered_proportion(
+        np.bincount(sources, marked), np.bincount(sources), confidence=settings.confidence
+    )
+    return Estimate(share.value, share.low, share.high) if settings.draws else Estimate(share.value)
 
 
 def _mean(values: list[float]) -> float:

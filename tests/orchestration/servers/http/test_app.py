@@ -136,7 +136,7 @@ async def test_a_request_names_what_the_operator_allows_and_nothing_else(
     ("body", "kind", "expected"),
     [
         (b"{", "application/json", "body-not-json"),
-        (b"[" * 100_000, "application/json", "body-not-json"),
+        (b"[" * 100_000, "application/json", "body-invalid"),
         (b'{"output": ' + b"9" * 5_000 + b"}", "application/json", "body-not-json"),
         (b"\xff", "application/json", "body-not-json"),
         (b"{}", "text/plain", "media-type-not-supported"),
@@ -153,6 +153,16 @@ async def test_a_body_of_another_kind_is_refused(
         packed = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
         answer = await client.post("/v1/check", content=body, headers=packed)
         assert problem(answer) == "media-type-not-supported"
+
+
+async def test_a_body_that_is_nested_too_deeply_is_named_so(tmp_path: Path) -> None:
+    body = b'{"output": "x", "meta": ' + b"[" * 10_000 + b"]" * 10_000 + b"}"
+    async with open_service(tmp_path) as client:
+        answer = await client.post(
+            "/v1/check", content=body, headers={"Content-Type": "application/json"}
+        )
+    assert problem(answer) == "body-invalid"
+    assert answer.json()["detail"] == "the body is nested too deeply to be read"
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,8 @@ async def test_a_text_in_lines_is_judged_as_a_whole_one(tmp_path: Path) -> None:
         (lines({"outputs": ""}, "A."), "body-invalid"),
         (lines(["A."]), "body-invalid"),
         (b"{\n", "body-invalid"),
+        (b"[" * 100_000 + b"\n", "body-invalid"),
+        (lines({"source": "A."}) + b"[" * 100_000 + b"\n", "body-invalid"),
         (b'{"source": "A", "source": "B"}\n', "body-invalid"),
         (lines({"panel": "other"}, "A."), "panel-not-found"),
         (lines({"source": "A."}, {"text": "A."}), "body-invalid"),

@@ -436,6 +436,29 @@ def test_a_text_that_was_read_without_an_error_has_an_empty_list_of_spans(tmp_pa
     assert "human" not in row
 
 
+@pytest.mark.parametrize("spans", [[], [{"start": 0, "end": 3}]])
+@pytest.mark.parametrize(
+    ("scored", "flag", "looked"),
+    [
+        (["fluency"], {}, ["fluency"]),
+        (["fluency", "consistency"], {}, []),
+        (["fluency", "consistency"], {"aspect": "fluency"}, ["fluency"]),
+        (["fluency"], {"aspect": "consistency"}, ["consistency"]),
+    ],
+)
+def test_errors_and_their_absence_without_an_aspect_are_treated_alike(
+    tmp_path: Path, spans: list[object], scored: list[str], flag: dict[str, str], looked: list[str]
+) -> None:
+    human = {aspect: {"anna": 4} for aspect in scored}
+    row = {"id": "text-0", "output": "The dog sat.", "human": human, "spans": spans}
+    run, done = taken_in(tmp_path, {**row, "meta": {"annotators": ["anna"]}}, **flag)
+    found = {one.aspect: one.mark for one in read_readings(run).readings}
+    assert {*found} == {*scored, *looked}
+    assert [name for name, mark in found.items() if not mark.scores_only] == looked
+    assert [len(found[name].spans) for name in looked] == [len(spans)] * len(looked)
+    assert ["the aspect is missing" in one for one in done.unmatched] == [True] * (not looked)
+
+
 def test_a_damaged_mark_costs_itself_only(tmp_path: Path) -> None:
     run = write_texts(tmp_path, ["The dog sat.", "A cat."])
     put_marks(

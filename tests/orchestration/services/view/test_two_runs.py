@@ -69,6 +69,20 @@ def test_rows_of_the_second_run_alone_come_last(runs: tuple[Path, Path]) -> None
     assert details["texts"][0]["output"] == ROWS[0]["output"]
 
 
+def test_texts_of_systems_with_one_id_are_paired_by_system_in_whatever_order_they_come(
+    tmp_path: Path,
+) -> None:
+    rows = [{**row, "id": "bridge"} for row in ROWS[:2]]
+    write_rows(tmp_path / "rows.jsonl", rows)
+    write_rows(tmp_path / "back.jsonl", rows[::-1])
+    first = judge(tmp_path)
+    with open_run(first, judge(tmp_path, run="second", data="back.jsonl")) as view:
+        details = json.loads(msgspec.json.encode(view.details(range(view.rows))))
+    assert [[one["score"] for one in row["results"]] for row in details["rows"]] == [
+        [row["score"]] * 2 for row in results(first)
+    ]
+
+
 def test_the_comparison_is_that_of_the_command(runs: tuple[Path, Path]) -> None:
     first, second = runs
     expected = {

@@ -309,10 +309,30 @@ def test_texts_that_no_threshold_was_tried_on_are_counted() -> None:
     found = aspect_findings(made, QUICK)
     dealt = fold_numbers(made.sources, folds=10, seed=QUICK.seed)
     short = int(np.isin(dealt, dealt[:9]).sum())
-    assert 9 <= found.untried == short < 20
+    assert 9 <= found.alarms[0].untried == short < 20
     assert math.isnan(found.alarms[0].attained.value)
     said = " ".join(cautions(made, found, QUICK))
-    assert f"{short} of 20 held-out texts are excluded from both rates" in said
+    assert f'{short} of 20 held-out texts are excluded from both rates of "unsure"' in said
+
+
+def test_a_fold_without_a_threshold_for_faulty_catches_nothing_and_misses_nothing() -> None:
+    # 19 texts without error suffice for a twentieth, but not without a fold, which holds some.
+    made = texts([text(n, 5 - n / 30, 5 if n < 19 else 2) for n in range(30)])
+    found = aspect_findings(made, QUICK)
+    unsure, faulty = found.alarms
+    assert faulty.threshold is not None
+    assert (unsure.untried, faulty.untried) == (0, 30)
+    assert math.isnan(faulty.caught.value)
+    assert '30 of 30 held-out texts are excluded from both rates of "faulty"' in found.cautions[-1]
+
+
+def test_a_share_of_nought_has_an_interval_also_if_texts_weigh_differently() -> None:
+    made = texts(
+        [text(n, 5, 5 if n % 2 else 2, inclusion=0.5 if n % 3 else 0.3) for n in range(40)]
+    )
+    caught = aspect_findings(made, QUICK).alarms[0].caught
+    assert caught.low == caught.value == 0.0
+    assert 0.1 < caught.high < 0.3
 
 
 def test_nothing_is_held_out_of_one_source() -> None:

@@ -1,0 +1,100 @@
+"""The reader of a growing file: no line is lost or read twice when the file is rotated."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spanjury.adapters.files.lines import LineTail, TailedLine
+
+LONG = "x" * 300
+
+
+def texts(tail: LineTail) -> list[str]:
+    return [line.text for line in tail.added()]
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def rename(log: Path) -> None:
+    log.rename(f"{log}.1")
+
+
+def copy(log: Path) -> None:
+    shutil.copyfile(log, f"{log}.1")
+    os.truncate(log, 0)
+
+
+@pytest.mark.parametrize("rotate", [rename, copy])
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("new", ["new\n", f"{LONG}\nthe new file is longer\n"])
+def test_lines_before_a_rotation_are_read_before_the_new_file(
+    tmp_path: Path, rotate: Callable[[Path], None], new: str, *, is_open: bool
+) -> None:
+    log = tmp_path / "log"
+    append(log, f"{LONG}\nread\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        *_, last = tail.added()
+        append(log, "rest\nlast")
+        if is_open:
+            rotate(log)
+            append(log, new)
+            assert texts(tail) == ["rest", "last", *new.splitlines()]
+            append(log, "more\n")
+            assert texts(tail) == ["more"]
+    if not is_open:
+        rotate(log)
+        append(log, new)
+        with LineTail(log, position=last.position.encoded(), is_whole=True) as tail:
+            assert texts(tail) == ["rest", "last", *new.splitlines()]
+
+
+def test_a_renamed_file_is_read_until_the_new_one_has_lines(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    append(log, "first\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        assert texts(tail) == ["first"]
+        rename(log)
+        append(tmp_path / "log.1", "second\n")
+        assert texts(tail) == ["second"]
+        assert tail.is_missing
+        append(log, "")
+        append(tmp_path / "log.1", "third\n")
+        assert texts(tail) == ["third"]
+        append(log, "fourth\n")
+        assert texts(tail) == ["fourth"]
+
+
+def test_a_file_in_place_of_another_is_read_from_its_beginning(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    append(log, "first\nsecond\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        assert texts(tail) == ["first", "second"]
+        os.truncate(log, 0)
+        append(log, "third\nfourth\n")
+        assert texts(tail) == ["third", "fourth"]
+    with LineTail(log, position=b"[1,6,1]", is_whole=False) as tail:
+        assert texts(tail) == ["third", "fourth"]
+
+
+@pytest.mark.parametrize(
+    ("last", "is_whole", "is_read"),
+    [('{"a": 1}', True, True), ('{"a": 1}', False, False), ('{"a"', True, False)],
+)
+def test_a_last_line_without_a_line_end_is_read_if_nothing_else_is_lacking(
+    tmp_path: Path, last: str, *, is_whole: bool, is_read: bool
+) -> None:
+    log = tmp_path / "log"
+    append(log, f"first\n{last}")
+    with LineTail(log, position=None, is_whole=is_whole) as tail:
+        lines: list[TailedLine] = [*tail.added()]
+        assert [line.text for line in lines] == ["first", *[last] * is_read]
+        assert tail.unfinished == (0 if is_read else 2)
+        append(log, "\nnext\n")
+        *_, following = tail.added()
+    assert (following.text, following.number) == ("next", 3)

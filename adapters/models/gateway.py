@@ -145,10 +145,10 @@ class Gateway:
     async def template_tokens(self) -> TemplateTokens | None:
         """Return the special tokens reported by the first server that answers, or None.
 
-        It retries as `complete` does. Raises `ModelError` if no server ever answers.
+        It retries transient failures as `complete` does. Raises `ModelError` if no server answers.
         """
         retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(ModelError),
+            retry=tenacity.retry_if_exception_type(TransientModelError),
             stop=_Stop(attempts=self.options.attempts, servers=1),
             wait=_pause,
             sleep=self._sleep,

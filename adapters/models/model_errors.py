@@ -23,7 +23,7 @@ from spanjury.judges.core import (
 )
 
 _LONGEST_MESSAGE = 400
-_SUCCESS = range(200, 300)
+SUCCESS = range(200, 300)
 _TIMEOUT = 408
 _WORTH_ANOTHER_TRY = frozenset({409, 425})
 _TOO_MANY = 429
@@ -86,7 +86,7 @@ def _error(message: str, *, status: int | None, wait: float | None, refused: boo
         return _NOT_NOW[status](message, retry_after=wait)
     if (
         status is None
-        or status in _SUCCESS
+        or status in SUCCESS
         or status in _WORTH_ANOTHER_TRY
         or status >= _FIRST_SERVER_ERROR
     ):

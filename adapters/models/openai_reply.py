@@ -15,6 +15,7 @@ from functools import lru_cache
 import msgspec
 
 from spanjury.adapters.models.model_errors import (
+    SUCCESS,
     TOO_LONG,
     error_by_status,
     names_policy,
@@ -48,7 +49,6 @@ _THOUGHTS = re.compile(r"\s*<(think|thinking)>(.*?)</\1>", re.DOTALL)
 _BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # blanks in the spelling of tokenizers
 _BEFORE, _BEHIND = 4, 40  # characters around a word for which log-probabilities are kept
 _NOWHERE = (math.inf, math.inf)
-_SUCCESS = range(200, 300)
 _LEAST_LEFT, _CONTEXT_UNIT, _FEW = 1024, 512, 8  # tokens
 _MOST_PER_TOKEN = 6  # characters; English prose has 4 to 5, other languages and code have fewer
 _NO_CODE = 422  # LiteLLM, too, uses it for failures without a code
@@ -86,7 +86,7 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
 
 def is_success(status: int) -> bool:
     """Return whether an answer with `status` contains a reply."""
-    return status in _SUCCESS
+    return status in SUCCESS
 
 
 class _NotJson:

@@ -15,6 +15,7 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
+from spanjury.adapters.models.model_errors import SUCCESS
 from spanjury.adapters.models.reply_bytes import IDENTITY
 from spanjury.adapters.models.token_files import named_tokens
 from spanjury.judges.core import ModelTimeoutError, TemplateTokens, TransientModelError
@@ -22,7 +23,6 @@ from spanjury.judges.core import ModelTimeoutError, TemplateTokens, TransientMod
 _SECONDS = 10.0
 _MOST_BYTES = 2**25  # a vocabulary of 256,000 tokens is 2 MB
 _MOST_TOKENS = 2**20
-_SUCCESS = range(200, 300)
 # Looks like a special token; the tokenizer decides which matches are.
 _MARK = re.compile(r"[<＜\[]{1,2}[^\s<>＜＞\[\]]{1,64}[>＞\]]{1,2}")
 _TURNS = [
@@ -128,7 +128,7 @@ def _session(key: str, *, seconds: float) -> aiohttp.ClientSession:
 
 
 async def _json(response: aiohttp.ClientResponse) -> Any:  # noqa: ANN401  as above
-    if response.status not in _SUCCESS:
+    if response.status not in SUCCESS:
         return None
     received = bytearray()
     async for chunk in response.content.iter_any():

@@ -69,7 +69,7 @@ from spanjury.judges.llm.verdict import (
     verdict_line,
     with_undisclosed,
 )
-from spanjury.judges.llm.votes import Voted, voted
+from spanjury.judges.llm.votes import Voted, counted_assessments, voted
 
 _Locate = Callable[[Sequence[ParsedError]], tuple[ErrorSpan, ...]]
 
@@ -304,7 +304,7 @@ class Annotator:
                 inputs=inputs,
             )
             if report is not None:
-                return report
+                return report.without_placeholders()
         text, faulty = reply.text, None
         if self._has_verdict:
             faulty, text = read_verdict(text, mark=mark, material=material)
@@ -315,7 +315,7 @@ class Annotator:
             mark=mark,
             cut=reply.finish is Finish.LENGTH,
             inputs=inputs,
-        )
+        ).without_placeholders()
         return parsed if faulty is None else replace(parsed, faulty=faulty)
 
     def _request(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
@@ -423,23 +423,28 @@ def _agreed(
 ) -> Report:
     """Return `report` with the result of all assessments; an expected score stays."""
     scored = [answer.reading for answer in answers if answer.outcome is Outcome.SCORED]
-    votes = voted([locate(reading.errors) for reading in scored])
+    unusable = len(answers) - len(scored)
+    votes = voted([locate(reading.errors) for reading in scored], unusable=unusable)
     scores = [reading.score for reading in scored if reading.score is not None]
     verdicts = list(map(_finds_error, scored))
     stated = report.error_probability
+    agreement = _agreement(verdicts, votes, scores, unusable=unusable)
     return replace(
         report,
         score=report.score if is_expected else float(median(scores)),
         spans=votes.spans,
         error_probability=agreed_probability(verdicts) if stated is None else stated,
-        rationale=f"{_agreement(verdicts, votes, scores)} {report.rationale}".rstrip(),
+        rationale=f"{agreement} {report.rationale}".rstrip(),
         usage=sum((answer.usage for answer in answers), Usage()),
     )
 
 
-def _agreement(verdicts: Sequence[bool], votes: Voted, scores: Sequence[int]) -> str:
+def _agreement(
+    verdicts: Sequence[bool], votes: Voted, scores: Sequence[int], *, unusable: int
+) -> str:
     """Describe how far assessments agree."""
-    notes = [f"{sum(verdicts)} of {len(verdicts)} assessments find an error."]
+    asked = counted_assessments(sum(verdicts), of=len(verdicts), unusable=unusable)
+    notes = [f"{asked.format('find an error')}."]
     if votes.left_out:
         errors = "1 error is" if votes.left_out == 1 else f"{votes.left_out} errors are"
         notes.append(f"{errors} left out, reported by half of them at most.")

@@ -53,7 +53,9 @@ Verdict = Literal["supported", "contradicted", "missing", "unclear"]
 
 _TEMPLATES = ("claims-system.txt", "claims-split.txt", "claims.txt", "claims-context.txt")
 _CATEGORIES = {"contradicted": "contradicted", "missing": "not in the source"}
-_WORD = re.compile(r"\w")
+_WORD, _WORDS = re.compile(r"\w"), re.compile(r"\w+")
+_LEAST_WORDS = 3
+_LONG = 4  # characters of a word that is more than "the" or "was"
 _SEVERITY = 4  # fixed, because the model does not say how much an error matters
 _UNKNOWN = 0.5
 
@@ -125,7 +127,7 @@ class ClaimJudge:
     *supported*, *contradicted*, *missing* (the inputs do not mention it) or *unclear*. Contradicted
     and missing claims are errors, on the words that the model names, or on the whole sentence. A
     sentence is reported as unverified if it has an unclear claim, or a claim that the model calls
-    supported by no words, or by words that no input contains.
+    supported by no words, by too few, or by words that no input contains.
 
     If the server gives log-probabilities, each claim has a probability of being wrong, and the
     probability of an error in the text is the highest of them.
@@ -309,13 +311,19 @@ def _sentence_claims(output: str) -> Iterator[Claim]:
 
 def _split_claims(split: SplitClaims, of_sentences: Sequence[Claim]) -> list[Claim]:
     """Return the claims of a model's reply, in the order of their sentences."""
-    numbered = dict(enumerate(of_sentences, 1))
+    first = _first_number([stated.sentence for stated in split.claims], count=len(of_sentences))
+    numbered = dict(enumerate(of_sentences, first))
     claims = [
         replace(sentence, text=" ".join(stated.claim.split()))
         for stated in split.claims
         if (sentence := numbered.get(stated.sentence)) and _WORD.search(stated.claim)
     ]
     return sorted(dict.fromkeys(claims), key=lambda claim: claim.start)
+
+
+def _first_number(numbers: Sequence[int], *, count: int) -> int:
+    """Return the number, 0 or 1, that a reply gives to the first of `count` items."""
+    return 0 if 0 in numbers and count not in numbers else 1
 
 
 def _numbered(claims: Sequence[Claim]) -> str:
@@ -337,7 +345,8 @@ def _findings(claims: Sequence[Claim], reply: TypedReply[CheckedClaims]) -> Iter
         if first.verdict != answer.verdict:
             several = _undecided(answer.claim, "The reply gives several verdicts on it.")
             by_number[answer.claim] = (several, None)
-    for number, claim in enumerate(claims, 1):
+    first_number = _first_number([*by_number], count=len(claims))
+    for number, claim in enumerate(claims, first_number):
         none = (_undecided(number, "The reply gives no verdict on it."), None)
         answer, probability = by_number.get(number, none)
         yield _Finding(claim=claim, answer=answer, probability=probability)
@@ -374,6 +383,8 @@ def _report(
             doubt = "The model calls it supported, and quotes no words of an input."
         elif not inputs.hold(quote):
             doubt = "The model calls it supported by words that no input holds."
+        elif not _is_telling(quote, claim=finding.claim.text):
+            doubt = "The model calls it supported, and quotes too few words to decide it."
         if doubt:
             verdict = "unclear"
             unverified.append(_unverified(finding, reason=doubt, output=output))
@@ -391,6 +402,19 @@ def _report(
         unverified=still_unverified([unverified], tuple(spans.values())),
         error_probability=max((p for p in stated if p is not None), default=None),
     )
+
+
+def _is_telling(quote: str, *, claim: str) -> bool:
+    """Return whether a quotation may decide a claim: three words, or a name or word of the claim.
+
+    Without blanks between words, four characters are enough.
+    """
+    words, own = _WORDS.findall(quote), _WORDS.findall(claim)
+    if len(words) >= _LEAST_WORDS or (not quote.isascii() and len("".join(words)) >= _LONG):
+        return True
+    names = {word for word in own[1:] if word[0].isupper()}
+    long = {word.casefold() for word in own if len(word) >= _LONG or not word.isalpha()}
+    return any(word in names or word.casefold() in long for word in words)
 
 
 def _span(finding: _Finding, *, output: str, inputs: Inputs) -> ErrorSpan:

@@ -156,7 +156,8 @@ class Distilled:
     def _whole(self, reply: Reply, material: Material, *, scale: Scale) -> ParsedReply:
         read = read_verdict if self._is_first else read_number
         cut = reply.finish is Finish.LENGTH
-        return self._read(read(reply.text, material=material, cut=cut), scale=scale)
+        whole = read(reply.text, material=material, cut=cut).without_placeholders()
+        return self._read(whole, scale=scale)
 
     def _is_other(self, answer: Answer[ParsedReply], likely: float | None) -> bool:
         """Return whether the threshold decides against the reply's verdict."""

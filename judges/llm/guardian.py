@@ -116,6 +116,13 @@ class _Form:
     limits: CheckerLimits = _USUAL_LIMITS
 
 
+def _one_word(words: str, *, after: str) -> re.Pattern[str]:
+    """Return a pattern of an answer in one of `words`, at the beginning or after a label."""
+    label = rf"\b(?:{after})(?:\s+is)?\W*"
+    rest = rf"(?P<value>{words})\b(?!\s*(?:or\b|/))"
+    return re.compile(rf"(?:\A\W*|{label}){rest}", re.IGNORECASE)
+
+
 _GRANITE = "granite"
 GuardianForm = Literal["granite", "bespoke", "lynx", "plain"]
 """Name of the form: that of Granite Guardian, Bespoke-MiniCheck or Lynx, or for any chat model."""
@@ -142,7 +149,7 @@ _FORMS: Mapping[str, _Form] = {
         slots=frozenset({"document", "claim"}),
         unit="sentence",
         max_tokens=8,
-        value=re.compile(r"\A\W*(?P<value>yes|no)\b", re.IGNORECASE),
+        value=_one_word("yes|no", after="answer|verdict"),
         right="yes",
         wrong="no",
         marks=Marks(
@@ -173,7 +180,7 @@ _FORMS: Mapping[str, _Form] = {
         slots=frozenset({"document", "claim"}),
         unit="sentence",
         max_tokens=8,
-        value=re.compile(r"\A\W*(?P<value>true|false)\b", re.IGNORECASE),
+        value=_one_word("true|false", after="answer|verdict|statement|claim|it|that|this"),
         right="true",
         wrong="false",
         marks=Marks(labels=re.compile(r"^(?=(?:Document|Statement):)", re.MULTILINE)),

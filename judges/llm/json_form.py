@@ -153,7 +153,8 @@ def read_report(
     Parameters
     ----------
     material
-        The judged texts. Keys without the mark are read only if no text contains such a key.
+        The judged texts. Keys without the mark are read only if no text contains such a key, in
+        quotation marks if other keys have the mark.
     inputs
         Names of the inputs that evidence may quote.
     """
@@ -163,7 +164,7 @@ def read_report(
     listed = answer.get("errors", ())
     if listed is None:  # so some models write an empty list
         listed = []
-    if not isinstance(listed, list) or not all(isinstance(error, Mapping) for error in listed):
+    if not isinstance(listed, list) or not _are_errors(listed):
         return ParsedReply(problem="its errors are not a list of objects")
     errors = tuple(_error(error, severities=severities, inputs=inputs) for error in listed)
     grade = read_grade(_words(answer[_REPORT_SCORE]), scale=scale)
@@ -175,6 +176,12 @@ def read_report(
         problem=grade.problem,
         faulty={YES: True, NO: False}.get(_words(answer.get(VERDICT)).casefold()),
     )
+
+
+def _are_errors(listed: Sequence[object]) -> bool:
+    """Return whether a list is of objects, beside which remarks may stand."""
+    has_object = any(isinstance(error, Mapping) for error in listed)
+    return not listed or (has_object and all(isinstance(item, Mapping | str) for item in listed))
 
 
 def read_score_field(reply: str, *, scale: Scale, material: Material, mark: str) -> Grade | None:
@@ -194,7 +201,11 @@ def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
     return (answer[named],) if answer is not None and [*answer] == [named] else None
 
 
-def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[str]) -> ParsedError:
+def _error(
+    error: Mapping[str, object] | str, *, severities: Scale, inputs: Sequence[str]
+) -> ParsedError:
+    if isinstance(error, str):  # a remark beside objects
+        return ParsedError(quote="", explanation=_words(error), severity=None)
     quote, source_quote = _exactly(error.get("location")), _exactly(error.get("evidence"))
     named = _words(error.get("evidence_input"))
     evidence = ParsedEvidence(quote=source_quote, input=named if named in inputs else "")
@@ -214,9 +225,9 @@ def _answer_object(
     answer = object_in(_answer(reply), pairs=names.plain)
     if answer is None or key not in answer:
         return None
-    if names.marked == {True} or (names.marked == {False} and not material.holds_word(key)):
-        return answer
-    return _NOT_OWN
+    # Nothing quoted has a marked name. Beside one, a name may be quoted if a text has it in quotes.
+    quotable = [f'"{name}"' for name in names.unmarked] if names.marked else [key]
+    return _NOT_OWN if any(map(material.holds_word, quotable)) else answer
 
 
 def _answer(reply: str) -> str:
@@ -224,18 +235,23 @@ def _answer(reply: str) -> str:
 
 
 class _Names:
-    """Removes the mark from the keys of objects, and records whether they have it."""
+    """Removes the mark from the keys of objects, and records which have it."""
 
     def __init__(self, mark: str) -> None:
         self._end = f"_{mark}"
-        self.marked: set[bool] = set()
+        self.marked: set[str] = set()
+        self.unmarked: set[str] = set()
 
     def plain(self, fields: Sequence[tuple[str, object]]) -> dict[str, object]:
         """Return an object with unmarked keys; raise `ValueError` if a key occurs twice."""
         named = {name.removesuffix(self._end): value for name, value in fields}
         if len(named) < len(fields):
             raise ValueError("a name stands twice")
-        self.marked.update(name.endswith(self._end) for name, _ in fields)
+        for name, _ in fields:
+            if name.endswith(self._end):
+                self.marked.add(name)
+            else:
+                self.unmarked.add(name.casefold())
         return named
 
 

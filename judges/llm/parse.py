@@ -36,7 +36,7 @@ from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 from spanjury.judges.llm.quoted_evidence import NO_INPUTS, Inputs, parsed_evidence
 from spanjury.judges.text import Locator, is_fence_line
 
-PARSER_VERSION = 4
+PARSER_VERSION = 5
 """Raised whenever a reply may be read differently than before; part of signatures."""
 
 BREAKS_OFF = "it breaks off at the score"

@@ -1,6 +1,11 @@
 """A judge's report as parsed from its reply."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+_PLACEHOLDERS = frozenset(
+    {"", "-", "n/a", "no error", "no errors", "none", "not applicable", "nothing", "null"}
+)
+"""Texts, case-folded, that some models write in place of an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,12 @@ class ParsedError:
     quoted: bool = True
     evidence: tuple[ParsedEvidence, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """True if neither its quote nor its explanation describes an error."""
+        texts = (self.quote, self.explanation)
+        return all(text.strip(" .\n*_\"'").casefold() in _PLACEHOLDERS for text in texts)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedReply:
@@ -68,3 +79,7 @@ class ParsedReply:
     rationale: str = ""
     problem: str = ""
     faulty: bool | None = None
+
+    def without_placeholders(self) -> "ParsedReply":
+        """Return the same content without errors that describe nothing."""
+        return replace(self, errors=tuple(error for error in self.errors if not error.is_empty))

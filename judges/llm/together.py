@@ -5,10 +5,12 @@ is listed under its aspect; each aspect has its own verdict and score. A call co
 aspects that read the same inputs: a model that is to judge fluency alone must not see the source.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, make_dataclass, replace
 from functools import cache
-from typing import Literal
+from types import GenericAlias
+from typing import Annotated, Literal
 
 from spanjury.judges.core import (
     Aspect,
@@ -29,9 +31,11 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.transcript import searched_first
 from spanjury.judges.llm.answer_tokens import RIVALS, field_tokens
 from spanjury.judges.llm.asking import AskedOnce
+from spanjury.judges.llm.grades import read_grade
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.parsed import ParsedError
 from spanjury.judges.llm.prompt import described_task, everything, shown_message, texts_in_context
@@ -40,6 +44,9 @@ from spanjury.judges.llm.verdict import YES, share_of_yes, with_undisclosed
 from spanjury.judges.llm.wording import fill_template, read_template
 from spanjury.judges.tasks import Catalogue, describe
 from spanjury.judges.text import fence
+
+with lazily():
+    import pydantic
 
 _TEMPLATES = ("system.txt", "together.txt", "severity-numeric.txt")
 _HELD = 256  # replies kept for other aspects of the same text
@@ -74,6 +81,42 @@ class JointReview:
     verdicts: list[AspectVerdict]
 
 
+@cache
+def _review_of(names: tuple[str, ...]) -> type[JointReview]:
+    """Return a type of reviews whose schema, unlike its validation, allows these names alone."""
+    named = Annotated[str, pydantic.Field(json_schema_extra={"enum": list(names)})]
+    problem, verdict = (
+        make_dataclass(
+            base.__name__,
+            [("aspect", named)],
+            bases=(base,),
+            namespace={"__doc__": base.__doc__},
+            frozen=True,
+            kw_only=True,
+        )
+        for base in (AspectProblem, AspectVerdict)
+    )
+    return make_dataclass(
+        JointReview.__name__,
+        [
+            ("problems", GenericAlias(list, (problem,))),
+            ("verdicts", GenericAlias(list, (verdict,))),
+        ],
+        bases=(JointReview,),
+        namespace={"__doc__": JointReview.__doc__},
+        frozen=True,
+        kw_only=True,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Review:
+    """A reply, and the names of the aspects that have a report from it."""
+
+    reply: TypedReply[JointReview]
+    reported: set[str] = field(default_factory=set)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TogetherJudge:
     """Ask a model about several aspects of a text in one call.
@@ -101,7 +144,7 @@ class TogetherJudge:
     seed: int | None = None
     max_tokens: int = 768
     reasoning: Reasoning | None = None
-    _replies: AskedOnce[str, TypedReply[JointReview]] = field(
+    _replies: AskedOnce[str, _Review] = field(
         init=False, repr=False, compare=False, default_factory=lambda: AskedOnce(most=_HELD)
     )
 
@@ -133,12 +176,17 @@ class TogetherJudge:
         asked = self._asked_with(aspect)
         shown = (text for item in texts_in_context(segment, aspect).items() for text in item)
         key = digest(*shown, *map(canonical, asked))
-        reply, is_new = await self._replies.value(key, lambda: self._ask(segment, asked))
+        review, is_new = await self._replies.value(key, lambda: self._ask(segment, asked))
+        if review.reply.value is None and aspect.name in review.reported:
+            # The other aspects share an unusable reply, but this one is assessed again.
+            self._replies.forget(key)
+            review, is_new = await self._replies.value(key, lambda: self._ask(segment, asked))
+        review.reported.add(aspect.name)
+        reply = review.reply
         usage = reply.usage if is_new else Usage()
         if reply.value is None:
-            self._replies.forget(key)
             return replace(reply.unscored, usage=usage)
-        report = _report(reply, reply.value, aspect=aspect, segment=segment)
+        report = _report(reply, reply.value, aspect=aspect, asked=asked, segment=segment)
         spans = gravest(report.spans, limit=self.max_errors)
         return replace(report, spans=spans, reply=reply.text, usage=usage)
 
@@ -162,7 +210,7 @@ class TogetherJudge:
         ]
         return tuple(alike) if aspect in alike else (aspect,)
 
-    async def _ask(self, segment: Segment, aspects: Sequence[Aspect]) -> TypedReply[JointReview]:
+    async def _ask(self, segment: Segment, aspects: Sequence[Aspect]) -> _Review:
         texts = texts_in_context(segment, aspects[0])
         fenced, task = fence(texts), aspects[0].task
         about = {
@@ -175,8 +223,8 @@ class TogetherJudge:
             "severity": read_template("severity-numeric.txt"),
             "max_errors": str(self.max_errors),
         }
-        return await ask_for(
-            JointReview,
+        reply = await ask_for(
+            _review_of(tuple(aspect.name for aspect in aspects)),
             model=self.model,
             messages=[
                 Message(role="system", content=read_template("system.txt")),
@@ -185,6 +233,7 @@ class TogetherJudge:
             decoding=self._decoding(aspects=len(aspects)),
             logprobs_near=("faulty",),
         )
+        return _Review(reply=reply)
 
     def _decoding(self, *, aspects: int) -> Decoding:
         return Decoding(
@@ -208,7 +257,12 @@ def _described(aspect: Aspect) -> str:
 
 
 def _report(
-    reply: TypedReply[JointReview], review: JointReview, *, aspect: Aspect, segment: Segment
+    reply: TypedReply[JointReview],
+    review: JointReview,
+    *,
+    aspect: Aspect,
+    asked: Sequence[Aspect],
+    segment: Segment,
 ) -> Report:
     """Return the report of a review on one aspect."""
     tokens = list(field_tokens(reply.logprobs, "faulty", mark=""))
@@ -217,18 +271,30 @@ def _report(
     if not about:
         return _unread(f"the reply has no verdict on {aspect.name}")
     number, verdict = about[0], review.verdicts[about[0]]
-    score = aspect.scale.value(verdict.score)
+    scores = [read_grade(review.verdicts[each].score, scale=aspect.scale).value for each in about]
+    score, *others = scores
     if score is None:
         return _unread(f"its score for {aspect.name} is no label of the scale")
-    if any(aspect.scale.value(review.verdicts[other].score) != score for other in about):
+    if any(other != score for other in others):
         return _unread(f"the reply gives several scores for {aspect.name}")
     report = Report(
         score=score,
         spans=_spans(review.problems, aspect=aspect, segment=segment),
-        rationale=verdict.explanation,
+        rationale=" ".join([verdict.explanation, *_strays(review.problems, asked)]).strip(),
         error_probability=share_of_yes(tokens[number]) if are_paired else None,
     )
     return with_undisclosed(report, output=segment.output) if verdict.faulty == YES else report
+
+
+def _strays(problems: Sequence[AspectProblem], asked: Sequence[Aspect]) -> Iterator[str]:
+    """Yield a remark on each problem that is listed under none of the aspects `asked` about."""
+    for problem in problems:
+        if not any(_is_about(aspect, problem.aspect) for aspect in asked):
+            about = f" at {problem.location!r}" if problem.location else ""
+            yield (
+                f"(A problem under the unknown name {problem.aspect!r} counts for no aspect:"
+                f" {problem.explanation}{about})"
+            )
 
 
 def _spans(
@@ -243,6 +309,7 @@ def _spans(
         for problem in problems
         if _is_about(aspect, problem.aspect)
     ]
+    errors = [error for error in errors if not error.is_empty]
     return located_errors(errors, output=segment.output, first=searched_first(segment, aspect))
 
 
@@ -251,7 +318,8 @@ def _is_about(aspect: Aspect, name: str) -> bool:
 
 
 def _folded(name: str) -> str:
-    return name.strip().replace("-", " ").replace("_", " ").casefold()
+    """Return `name` without case, markup, and the difference of blanks, hyphens, underscores."""
+    return " ".join(re.sub(r"[\s\-_*#`:.\"'“”]+", " ", name).split()).casefold()
 
 
 def _unread(reason: str) -> Report:

@@ -1,7 +1,8 @@
 """Typed replies: ask a model for an object of a Python type.
 
 For judges of other packages. The JSON schema of the type constrains the reply if the server
-supports it; otherwise the prompt describes it. pydantic validates the reply. If it does not
+supports it; otherwise the prompt describes it. pydantic validates the reply, in which the words of
+an enumeration may be written in any case. If it does not
 validate, the request is repeated once, with the reason; if it broke off, with twice the tokens. A
 reply that is still unusable gives an outcome and no value. It raises `ModelError` if the model
 gives no reply at all.
@@ -12,7 +13,7 @@ a model copies from a judged text never passes for the reply.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Generic, TypeVar, cast
@@ -138,6 +139,8 @@ class _Typed:
     """A requested type: its validator, and its schema as text, with limits and without."""
 
     adapter: "pydantic.TypeAdapter[object]"
+    whole: Mapping[str, object]
+    definitions: Mapping[str, object]
     described: str
     bounded: ReplySchema
     schema: ReplySchema
@@ -168,6 +171,8 @@ def _typed(reply_type: type[object]) -> _Typed:
     described = json.dumps({**whole, "$defs": definitions} if definitions else whole)
     return _Typed(
         adapter=adapter,
+        whole=whole,
+        definitions=definitions,
         described=described,
         bounded=schema(bounded=True),
         schema=schema(bounded=False),
@@ -190,10 +195,32 @@ def _read(reply: Reply, typed: _Typed, *, mark: str) -> _Reading:
     if match is None:
         return _Reading(problem=f"it is no JSON object with the name {_FIELD}_{mark} alone")
     try:
-        value = typed.adapter.validate_json(json.dumps(match[0]))
+        respelt = _respelt(match[0], typed.whole, typed.definitions)
+        value = typed.adapter.validate_json(json.dumps(respelt))
     except pydantic.ValidationError as error:
         return _Reading(problem=_mismatch(error))
     return _Reading(value=value)
+
+
+def _respelt(value: object, schema: object, definitions: Mapping[str, object]) -> object:
+    """Return `value` with each word of an enumeration spelt as in `schema`."""
+    if not isinstance(schema, Mapping):
+        return value
+    if isinstance(reference := schema.get("$ref"), str):
+        schema = definitions.get(reference.rpartition("/")[2])
+        return _respelt(value, schema, definitions)
+    if isinstance(value, str):
+        words = [word for word in schema.get("enum", ()) if isinstance(word, str)]
+        alike = (word for word in words if word.casefold() == value.strip().casefold())
+        return value if value in words else next(alike, value)
+    if isinstance(value, list):
+        return [_respelt(item, schema.get("items"), definitions) for item in value]
+    if isinstance(value, dict):
+        fields = schema.get("properties", {})
+        return {
+            name: _respelt(inner, fields.get(name), definitions) for name, inner in value.items()
+        }
+    return value
 
 
 def _mismatch(error: "pydantic.ValidationError") -> str:

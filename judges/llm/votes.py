@@ -26,12 +26,16 @@ class Voted:
     left_out: int
 
 
-def voted(assessments: Sequence[Sequence[ErrorSpan]]) -> Voted:
+def voted(assessments: Sequence[Sequence[ErrorSpan]], *, unusable: int = 0) -> Voted:
     """Return the spans that more than half of one or more `assessments` report.
 
-    Overlapping spans of one category are merged. The result has the interval reported most often,
-    the median of the severities (halves round up), and the share of the votes as its probability.
-    Unlocated spans are compared by their words. The explanation ends with the count.
+    `unusable` is the number of further assessments, which have no vote and are only counted.
+
+    Spans of one category are merged if each overlaps each other, so a wide span never joins two
+    errors that lie apart: it counts for one of them. The result has the interval reported most
+    often (the longest of several), the median of the severities (halves round up), and the share
+    of the votes as its probability. Unlocated spans are compared by their words. The explanation
+    ends with the count. The order of the assessments and of their spans does not matter.
 
     Examples
     --------
@@ -40,25 +44,33 @@ def voted(assessments: Sequence[Sequence[ErrorSpan]]) -> Voted:
     >>> kept.spans[0].explanation, kept.left_out
     ('It is red. (2 of 3 assessments report it.)', 0)
     """
+    reported = [(number, span) for number, spans in enumerate(assessments) for span in spans]
     groups: list[_Group] = []
-    for number, spans in enumerate(assessments):
-        for span in spans:
-            home = max(groups, key=lambda group: group.likeness(span), default=None)
-            if home is None or not home.likeness(span):
-                groups.append(_Group(first=span, reported=[(number, span)]))
-            else:
-                home.reported.append((number, span))
+    for number, span in sorted(reported, key=lambda report: _narrowest_first(report[1])):
+        home = max(groups, key=lambda group: (group.likeness(span), group.votes), default=None)
+        if home is None or not home.likeness(span):
+            groups.append(_Group(reported=[(number, span)]))
+        else:
+            home.reported.append((number, span))
     kept = [group for group in groups if 2 * group.votes > len(assessments)]
-    spans = [group.span(of=len(assessments)) for group in kept]
+    spans = [group.span(of=len(assessments), unusable=unusable) for group in kept]
     in_order = sorted(spans, key=lambda span: (span.start is None, span.start or 0))
     return Voted(spans=tuple(in_order), left_out=len(groups) - len(kept))
+
+
+def _narrowest_first(span: ErrorSpan) -> tuple[object, ...]:
+    """Return a key by which narrow spans come first, and spans with equal keys are alike."""
+    start, end = span.interval or (-1, -1)
+    words = sorted(set(_words(span))) if span.interval is None else []
+    width = len(words) if span.interval is None else end - start
+    position = (span.interval is None, width, start, words)
+    return (*position, span.category.casefold(), span.text, span.explanation, span.severity or 0)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Group:
     """Reports of one error, each with the number of its assessment."""
 
-    first: ErrorSpan
     reported: list[tuple[int, ErrorSpan]] = field(default_factory=list)
 
     @property
@@ -66,23 +78,18 @@ class _Group:
         return len({number for number, _ in self.reported})
 
     def likeness(self, span: ErrorSpan) -> float:
-        """Return the overlap with the first span as a share of the shorter; 0 if they differ."""
-        first = self.first
-        if span.category.casefold() != first.category.casefold():
-            return 0.0
-        if first.interval is None or span.interval is None:
-            return _shared_words(first, span) if first.interval == span.interval else 0.0
-        (start, end), (other_start, other_end) = first.interval, span.interval
-        shared = min(end, other_end) - max(start, other_start)
-        return max(0.0, shared / min(end - start, other_end - other_start))
+        """Return the least likeness of `span` to a span of the group, 0 to 1."""
+        return min(_likeness(span, other) for _, other in self.reported)
 
-    def span(self, *, of: int) -> ErrorSpan:
+    def span(self, *, of: int, unusable: int) -> ErrorSpan:
         """Return the span that represents the group, with the result of the vote."""
         spans = [span for _, span in self.reported]
-        (interval, _), *_ = Counter(span.interval for span in spans).most_common(1)
-        chosen = next(span for span in spans if span.interval == interval)
+        times = Counter(span.interval for span in spans)
+        # The widest spans come last in a group.
+        chosen = max(reversed(spans), key=lambda span: times[span.interval])
         severities = [span.severity for span in spans if span.severity is not None]
-        note = f"({self.votes} of {of} assessments report it.)"
+        all_asked = counted_assessments(self.votes, of=of, unusable=unusable)
+        note = f"({all_asked.format('report it')}.)"
         return replace(
             chosen,
             explanation=f"{chosen.explanation} {note}".lstrip(),
@@ -90,6 +97,29 @@ class _Group:
             evidence=tuple(dict.fromkeys(evidence for span in spans for evidence in span.evidence)),
             probability=agreed_probability([number < self.votes for number in range(of)]),
         )
+
+
+def counted_assessments(votes: int, *, of: int, unusable: int) -> str:
+    """Return a count of all assessments that were asked for, with ``{}`` for what `votes` do.
+
+    Examples
+    --------
+    >>> counted_assessments(2, of=3, unusable=1).format("find an error")
+    '2 of 4 assessments find an error, 1 is unusable'
+    """
+    lost = f", {unusable} {'is' if unusable == 1 else 'are'} unusable" if unusable else ""
+    return f"{votes} of {of + unusable} assessments {{}}{lost}"
+
+
+def _likeness(left: ErrorSpan, right: ErrorSpan) -> float:
+    """Return the overlap of two spans as a share of the shorter; 0 if they differ."""
+    if left.category.casefold() != right.category.casefold():
+        return 0.0
+    if left.interval is None or right.interval is None:
+        return _shared_words(left, right) if left.interval == right.interval else 0.0
+    (start, end), (other_start, other_end) = left.interval, right.interval
+    shared = min(end, other_end) - max(start, other_start)
+    return max(0.0, shared / min(end - start, other_end - other_start))
 
 
 def _shared_words(left: ErrorSpan, right: ErrorSpan) -> float:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 _OBJECT = re.compile(r"[^{]*(\{.*\})[^}]*", re.DOTALL)
+_COMMA_AT_END = re.compile(r'("(?:[^"\\]++|\\.)*+\\?"?)|,(?=\s*+[}\]])', re.DOTALL)
+"""A string, which is kept, or a comma after the last item, which many models write."""
 
 
 Pairs = Callable[[Sequence[tuple[str, object]]], Mapping[str, object]]
@@ -14,7 +16,7 @@ Pairs = Callable[[Sequence[tuple[str, object]]], Mapping[str, object]]
 def object_in(reply: str, *, pairs: Pairs = dict) -> Mapping[str, object] | None:
     r"""Return the only JSON object in `reply`, or None if there is none or more than one.
 
-    `pairs` makes the objects.
+    `pairs` makes the objects. A comma after the last item of a list or an object is ignored.
 
     Examples
     --------
@@ -24,8 +26,14 @@ def object_in(reply: str, *, pairs: Pairs = dict) -> Mapping[str, object] | None
     match = _OBJECT.fullmatch(reply)
     if match is None:
         return None
+    value = _loaded(match[1], pairs)
+    if value is None and (repaired := _COMMA_AT_END.sub(r"\1", match[1])) != match[1]:
+        value = _loaded(repaired, pairs)
+    return value if isinstance(value, Mapping) else None
+
+
+def _loaded(text: str, pairs: Pairs) -> object:
     try:
-        value = json.loads(match[1], strict=False, object_pairs_hook=pairs)
+        return json.loads(text, strict=False, object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, Mapping) else None

@@ -41,6 +41,7 @@ from spanjury.judges.text import (
     fence,
     fill_template,
     read_template,
+    sentences,
 )
 from spanjury.orchestration.engine.rule_consolidator import (
     RuleConsolidator,
@@ -49,8 +50,6 @@ from spanjury.orchestration.engine.rule_consolidator import (
     seat_spans,
 )
 
-_NEAR = 200
-"""Largest distance, in code points, between a group's quote and a member: a sentence or two."""
 _SLACK = 16
 """Code points by which a quote may be longer in the text because it is spelled differently."""
 
@@ -208,9 +207,21 @@ def _located(quote: str, spans: Sequence[ErrorSpan], text: str) -> LocatedQuote 
     located = _exact(quote, intervals, text) or _folded(quote, intervals, text)
     if located is None:
         raise GroupingError("the quote is not in the text at the place of its members")
-    if any(max(first - located.end, located.start - last) > _NEAR for first, last in intervals):
-        raise GroupingError("its members are far apart; different places are different errors")
+    start, end = _sentences_around(located, text)
+    if any(last < start or end < first for first, last in intervals):
+        raise GroupingError(
+            "a member is in another sentence than the quote; different places are different errors"
+        )
     return located
+
+
+def _sentences_around(located: LocatedQuote, text: str) -> tuple[int, int]:
+    """Return the interval of the sentences that the quote is in."""
+    start, end = located.start, located.end
+    for sentence in sentences(text):
+        if sentence.start < located.end and located.start < sentence.end:
+            start, end = min(start, sentence.start), max(end, sentence.end)
+    return start, end
 
 
 def _exact(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> LocatedQuote | None:

@@ -70,6 +70,10 @@ with lazily():
 
 log = EventLog()
 
+_NO_LOCATION = (
+    "the score cannot be computed from spans: every error that a judge reported lacks a location in"
+    " the text"
+)
 BY_PROBABILITY = "probability"
 """Name of the aggregation when the score follows from the panel's probability."""
 
@@ -314,13 +318,7 @@ class Panel:
         else:
             bare = by_spans.of(agreed, merged.spans) if by_spans else self.aggregation(scores)
         if bare is None:
-            reason = (
-                "the score cannot be computed from spans: every error that a judge reported lacks "
-                "a location in the text"
-            )
-            return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=reason)
-        seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
-        unseen = (seat for seat in scored if seat.report.spans and seat.seat not in seen)
+            return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=_NO_LOCATION)
         bare = _on_scale(bare, verdict.aspect.scale, self._score_name)
         score, thresholds = bare, self.thresholds
         if calibrated is not None:
@@ -345,13 +343,19 @@ class Panel:
             unasked=verdict.unasked,
             aggregation=self._score_name if likely is None else BY_PROBABILITY,
             consolidator=merged.consolidator,
-            set_aside=tuple(seat.seat for seat in unseen),
+            set_aside=_set_aside(scored, merged),
             left_out=len(merged.left_out),
             error_probability=stated.probability,
             unverified=still_unverified([seat.report.unverified for seat in scored], merged.spans),
             decision=decided.decision,
             basis=decided.basis,
         )
+
+
+def _set_aside(scored: Iterable[SeatReport], merged: Consolidation) -> tuple[str, ...]:
+    """Return the seats none of whose spans became part of the consolidated ones."""
+    seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
+    return tuple(seat.seat for seat in scored if seat.report.spans and seat.seat not in seen)
 
 
 def _at_most(spans: tuple[ErrorSpan, ...], of_text: float | None) -> tuple[ErrorSpan, ...]:

@@ -2,8 +2,9 @@
 
 The score is the weighted mean of the criteria's grades: 1 for a criterion that is met, 0 for one
 that is not, and the position on its scale, 0 to 1, for a graded one. A criterion is *open* if it
-has no score, or if the judges cannot tell whether it is met. An open criterion never counts as met:
-it is left out of the mean, and the share of the weight that remains is stated. A text that misses a
+has no score, or if the judges cannot tell whether it is met. A yes/no criterion with a marked
+violation is not met, or open if the seats disagree. An open criterion never counts as met: it is
+left out of the mean, and the share of the weight that remains is stated. A text that misses a
 must-have is faulty whatever its score, or unsure if the must-have is unsure by its probability of
 an error. A text with an open criterion is not ok.
 """
@@ -30,6 +31,8 @@ from spanjury.orchestration.engine.seats import gravest_outcome
 
 _AGGREGATION = "rubric"
 _HALF = 0.5
+_ROUNDING = 1e-9
+"""The most that the mean of best grades falls short of the best."""
 _MUST_SEVERITY, _SEVERITY = 5, 3
 """Severities of the spans of must-haves, and of other criteria."""
 
@@ -78,7 +81,7 @@ def concluded(aspect: Aspect, reports: Mapping[str, PanelReport]) -> PanelReport
         aggregation=_AGGREGATION,
         decision=decision,
         basis=DecisionBasis(
-            ground=Ground.SCORE if decision is Decision.OK else Ground.SPANS,
+            ground=Ground.SPANS if missed and decision is not Decision.OK else Ground.SCORE,
             reason=reason,
         ),
     )
@@ -132,11 +135,23 @@ class _Judged:
         if not self.criterion.is_graded:
             if report.decision is Decision.FAULTY:
                 return 0.0
-            if grade == _HALF:  # the seats are split
+            # The seats are split, or most call it met and a violation is marked all the same.
+            if grade == _HALF or (self._is_marked and _HALF < grade < 1 - _ROUNDING):
                 return None
-            grade = float(grade > _HALF)
+            grade = float(grade > _HALF and not self._is_marked)
         is_unverified = report.decision is Decision.UNSURE and bool(report.unverified)
         return None if grade >= _HALF and (report.cannot_tell or is_unverified) else grade
+
+    @property
+    def _is_marked(self) -> bool:
+        """True if a violation is marked that no measured probability outweighs."""
+        report = self.report
+        return bool(report.spans) and report.decision is not Decision.OK and not report.cannot_tell
+
+    @property
+    def is_met_in_part(self) -> bool:
+        """True if it is graded in the upper half of its scale, below the best grade."""
+        return self.is_met and (self.grade or 0.0) < 1 - _ROUNDING
 
     @property
     def is_met(self) -> bool:
@@ -167,8 +182,9 @@ def _decision(judged: Sequence[_Judged], *, share: float) -> Decision:
 def _words(every: Sequence[_Judged]) -> str:
     """Describe how many criteria are met, and name those that are missed or open."""
     closed = [part for part in every if part.grade is not None]
-    met = sum(part.is_met for part in closed)
-    parts = [f"{met} of {len(closed)} criteria are met"]
+    partly = sum(part.is_met_in_part for part in closed)
+    met = sum(part.is_met for part in closed) - partly
+    parts = [f"{met} of {len(closed)} criteria are met{f', {partly} in part' if partly else ''}"]
     if len(closed) < len(every):
         weight = sum(part.criterion.weight for part in every)
         share = sum(part.criterion.weight for part in closed) / weight

@@ -1,9 +1,10 @@
 """The rule consolidator: merge the seats' error spans without a model.
 
 Spans of different seats become one if they mark about the same interval and describe the same
-problem; different problems at one position stay separate. A merged span has the longest quote, the
-highest severity and probability and all the evidence, and names every seat that found it. Each span
-of a seat ends up in exactly one merged span or is listed as left out.
+problem, by category or wording, or if they mark the same single word; different problems at one
+position stay separate. A merged span has the longest quote, the highest severity and probability
+and all the evidence, and names every seat that found it. Each span of a seat ends up in exactly one
+merged span or is listed as left out.
 
 The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
 """
@@ -136,7 +137,9 @@ def _same_interval(left: ErrorSpan, right: ErrorSpan) -> bool:
 
 
 def _same_wording(left: ErrorSpan, right: ErrorSpan) -> bool:
-    if left.category and left.category == right.category:
+    if left.category and left.category.casefold() == right.category.casefold():
+        return True
+    if _is_same_word(left, right):
         return True
     if alike_by_shared_words(left.explanation, right.explanation):
         return True
@@ -144,6 +147,15 @@ def _same_wording(left: ErrorSpan, right: ErrorSpan) -> bool:
         left.explanation, right.explanation, processor=rapidfuzz.utils.default_process
     )
     return alike >= _SAME_WORDING
+
+
+def _is_same_word(left: ErrorSpan, right: ErrorSpan) -> bool:
+    """Return whether both mark the same single word, and not as errors of different categories.
+
+    Two problems on one aspect are rarely in the same word.
+    """
+    is_word = left.interval is not None and len(left.text.split()) == 1
+    return is_word and left.interval == right.interval and not (left.category and right.category)
 
 
 def alike_by_shared_words(left: str, right: str) -> bool:

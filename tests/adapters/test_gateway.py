@@ -23,6 +23,7 @@ from spanjury.judges.core import (
     PermanentModelError,
     RateLimitedModelError,
     Reply,
+    TemplateTokens,
     TransientModelError,
     Usage,
 )
@@ -96,6 +97,30 @@ async def test_a_permanent_failure_is_not_tried_again() -> None:
     with pytest.raises(PermanentModelError, match="wrong key"):
         await gateway(model, pauses).complete(REQUEST)
     assert pauses == []
+
+
+class UntokenizedModel(HeldModel):
+    """A model whose server does not answer for its special tokens."""
+
+    def __init__(self, failure: ModelError) -> None:
+        super().__init__()
+        self._failure = failure
+
+    async def template_tokens(self) -> TemplateTokens | None:
+        self.asked += 1
+        raise self._failure
+
+
+@pytest.mark.parametrize(
+    ("failure", "asked"), [(PermanentModelError("no such page"), 1), (TransientModelError("-"), 3)]
+)
+async def test_the_special_tokens_are_asked_for_again_after_transient_failures_alone(
+    failure: ModelError, asked: int
+) -> None:
+    model = UntokenizedModel(failure)
+    with pytest.raises(type(failure)):
+        await gateway(model, Pauses(), attempts=3).template_tokens()
+    assert model.asked == asked
 
 
 async def test_retry_after_is_honoured_where_it_is_the_longer_wait() -> None:

@@ -45,6 +45,8 @@ class PairCount:
     losses: int
     failed: int
     """Comparisons without a preference."""
+    interval: Proportion
+    """Share of A's wins, ties half, with its interval over sources."""
 
     @property
     def share(self) -> float | None:
@@ -128,23 +130,10 @@ def _decisive(row: ComparisonRow) -> tuple[OrderRow, ...]:
 
 def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
     reasons = Counter(row.reason for row in rows if row.preference is None)
-    preferences = {
-        systems: [row.preference for row in own]
-        for systems, own in grouped(rows, lambda row: (row.system_a, row.system_b)).items()
-    }
+    by_systems = grouped(rows, lambda row: (row.system_a, row.system_b))
     return AspectComparisons(
         aspect=aspect,
-        pairs=tuple(
-            PairCount(
-                system_a=first,
-                system_b=second,
-                wins=preferred.count(Preference.A),
-                ties=preferred.count(Preference.TIE),
-                losses=preferred.count(Preference.B),
-                failed=preferred.count(None),
-            )
-            for (first, second), preferred in preferences.items()
-        ),
+        pairs=tuple(_pair_count(systems, own) for systems, own in by_systems.items()),
         order=order_findings(rows),
         compared=len(rows),
         answered=sum(row.preference is not None for row in rows),
@@ -152,7 +141,24 @@ def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
     )
 
 
+def _pair_count(systems: tuple[str, str], rows: Sequence[ComparisonRow]) -> PairCount:
+    preferred = [row.preference for row in rows]
+    points = {Preference.A: 1.0, Preference.TIE: _TIE, Preference.B: 0.0}
+    return PairCount(
+        system_a=systems[0],
+        system_b=systems[1],
+        wins=preferred.count(Preference.A),
+        ties=preferred.count(Preference.TIE),
+        losses=preferred.count(Preference.B),
+        failed=preferred.count(None),
+        interval=share_by_source(
+            (row.source, points[row.preference], 1) for row in rows if row.preference is not None
+        ),
+    )
+
+
 _SHARE = ".2f"
+_TIE = 0.5
 _REASONS = 5
 _DIGITS = 9
 """Decimals of a share: equal shares are to tie."""
@@ -161,16 +167,21 @@ CONSISTENT = "Share of pairs whose preference is the same in both orders."
 FIRST = "Share of preferences for the text shown first; 0.5 without position bias."
 _SAYS = {"pairs.answered": ANSWERED, "pairs.consistent": CONSISTENT, "pairs.first": FIRST}
 MEASURES = tuple(_SAYS)
+_INTERVALS = (
+    "Intervals of 95 % are over sources. A system is preferred if its intervals with every system "
+    "that it met lie above 0.5."
+)
 _READING = (
     "Each pair is shown in both orders. If the preference changes with the order, the comparison "
     "counts as a tie. Share of A: A's wins; a tie counts half. Same in both orders: share of pairs "
     "whose preference does not change. First preferred: share of the reports with a winner that "
     "prefer the text shown first; 0.5 without position bias, because each text is shown first "
-    "once. Intervals of 95 % are over sources."
+    "once. "
+    f"{_INTERVALS}"
 )
 _ORDER_FREE = (
     "The order of the texts cannot influence this judge, so it was asked about each pair once. "
-    "Share of A: A's wins; a tie counts half."
+    f"Share of A: A's wins; a tie counts half. {_INTERVALS}"
 )
 
 
@@ -192,7 +203,7 @@ def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
 
 
 def _answer(aspect: AspectComparisons) -> Prose:
-    """Say which system of two is preferred, or which of several win most."""
+    """Say which system is preferred to each that it met, or else which win most."""
     points: dict[str, list[float]] = {}
     for pair in aspect.pairs:
         if pair.share is not None:
@@ -205,12 +216,24 @@ def _answer(aspect: AspectComparisons) -> Prose:
     best = [system for system, share in shares.items() if share == most]
     if len(best) == len(shares):
         return prose("On {}, the judge prefers none of the systems.", emphasis(aspect.aspect))
-    return prose(
-        "On {}, the judge prefers {}, which {} of the comparisons (a tie counts half).",
-        emphasis(aspect.aspect),
-        named_in_code(best),
-        f"wins {most:.0%}" if len(best) == 1 else f"win {most:.0%} each",
-    )
+    if len(best) > 1:
+        says = "On {}, {} win {} each of the comparisons (a tie counts half)."
+    elif any(_may_be_even(pair, best[0]) for pair in aspect.pairs):
+        says = (
+            "On {}, {} wins {} of the comparisons (a tie counts half). They do not show that the"
+            " judge prefers it: an interval of its share includes one half, or has no bounds."
+        )
+    else:
+        says = "On {}, the judge prefers {}, which wins {} of the comparisons (a tie counts half)."
+    return prose(says, emphasis(aspect.aspect), named_in_code(best), f"{most:.0%}")
+
+
+def _may_be_even(pair: PairCount, system: str) -> bool:
+    """Return whether the comparisons do not show that `system`, if it is one of both, is better."""
+    if pair.share is None or system not in {pair.system_a, pair.system_b}:
+        return False
+    low, high = pair.interval.low, pair.interval.high
+    return not (low > _TIE if system == pair.system_a else high < _TIE)  # also if undefined
 
 
 def order_table(rows: Iterator[tuple[str, OrderFindings]], *, heading: str) -> Table:
@@ -263,7 +286,7 @@ def _blocks(aspect: AspectComparisons) -> Iterator[Block]:
             right("ties", each.ties),
             right("B wins", each.losses),
             right("no answer", each.failed),
-            right("share of A", each.share, _SHARE),
+            spread("share of A", each.interval, _SHARE, wrap=True),
         )
         for each in aspect.pairs
     )

@@ -52,6 +52,14 @@ async def test_a_readable_reply_becomes_a_report_with_located_spans() -> None:
     assert len(model.requests) == 1
 
 
+@pytest.mark.parametrize("location", ['""', "None (only one error)", "N/A"])
+async def test_a_placeholder_is_no_error(location: str) -> None:
+    errors, score = READABLE.split("\n\n")
+    empty = f"Error 2:\nLocation: {location}\nExplanation: None.\nSeverity: 1"
+    report, _ = await assess(f"{errors}\n\n{empty}\n\n{score}")
+    assert [span.text for span in report.spans] == ["in 1935"]
+
+
 async def test_an_unreadable_reply_is_asked_for_once_more_with_what_was_wrong() -> None:
     report, model = await assess(
         Reply(text="I like it.", usage=SPENT), Reply(text=READABLE, usage=SPENT)

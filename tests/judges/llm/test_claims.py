@@ -48,10 +48,12 @@ class Checker:
         cut: Mapping[int, list[str]] | None = None,
         sure: float | None = None,
         lost: str = "",
+        first: int = 1,
     ) -> None:
         self.prompts: list[str] = []
         self.requests: list[ChatRequest] = []
         self._verdicts, self._cut, self._sure, self._lost = verdicts, cut or {}, sure, lost
+        self._first = first
 
     @property
     def signature(self) -> str:
@@ -80,7 +82,7 @@ class Checker:
     def _checked(self, number: int, claim: str) -> dict[str, object]:
         said = next(answer for words, answer in self._verdicts.items() if words in claim)
         blank = {"evidence": "", "explanation": "", "words": ""}
-        return {"claim": number, **blank, **said}
+        return {"claim": number - 1 + self._first, **blank, **said}
 
     def _logprobs(self, text: str) -> tuple[TokenLogprob, ...]:
         """Give each verdict its word with probability `sure`, and the rest to another."""
@@ -122,10 +124,25 @@ async def test_the_claim_that_is_most_likely_wrong_decides_how_likely_the_text_i
     report = await assessed(Checker(sure=0.9))
     assert report.error_probability == pytest.approx(0.9)
     assert [span.probability for span in report.spans] == pytest.approx([0.9, 0.9])
-    right = {words: {"verdict": "supported", "evidence": "Ann Lee"} for words in VERDICTS}
+    right = {words: {"verdict": "supported", "evidence": "by Ann Lee"} for words in VERDICTS}
     report = await assessed(Checker(right, sure=0.8))
     assert report.score == 5.0
     assert report.error_probability == pytest.approx(0.2)
+
+
+async def test_a_name_of_the_claim_is_enough_words() -> None:
+    report = await assessed(
+        Checker({**VERDICTS, "built it": {"verdict": "supported", "evidence": "Lee"}})
+    )
+    assert report.unverified == ()
+
+
+async def test_answers_that_are_numbered_from_0_go_to_their_claims() -> None:
+    report = await assessed(Checker(first=0))
+    assert [span.text for span in report.spans] == ["1935", "It cost nine million."]
+    model = Checker({"ridge": VERDICTS["built it"]}, cut={0: ["The bridge opened."]})
+    report = await assessed(model, split="model")
+    assert "The bridge opened." in model.prompts[1]
 
 
 @pytest.mark.parametrize(
@@ -133,6 +150,7 @@ async def test_the_claim_that_is_most_likely_wrong_decides_how_likely_the_text_i
     [
         ("Lee was the architect", "The model calls it supported by words that no input holds."),
         (" ", "The model calls it supported, and quotes no words of an input."),
+        ("It was", "The model calls it supported, and quotes too few words to decide it."),
     ],
 )
 async def test_support_without_words_of_an_input_is_not_taken(evidence: str, reason: str) -> None:

@@ -221,7 +221,6 @@ def test_other_json_is_left_to_the_reader_of_lines(reply: str) -> None:
         (report_object() | {"errors_a1b2": ["in 1935"]}, "not a list"),
         ({"overall_score_a1b2": "Poor"}, "not a list"),
         (report_object(mark="") | {"errors_a1b2": []}, "twice"),
-        ({"errors": [], "overall_score_a1b2": "Poor"}, "not all of its names"),
     ],
 )
 def test_an_object_that_says_no_clear_score_has_a_problem(
@@ -245,6 +244,37 @@ def test_names_without_the_mark_count_where_no_text_holds_such_a_name() -> None:
     assert quoted is not None
     assert quoted.score is None
     assert "names" in quoted.problem
+
+
+def test_names_without_the_mark_beside_marked_names_count_unless_a_text_holds_them() -> None:
+    mixed = report_object() | {"errors_a1b2": [error("in 1935")]}
+    parsed = read(mixed, material=Material(["Its location is known."]))
+    assert parsed is not None
+    assert [one.quote for one in parsed.errors] == ["in 1935"]
+    quoted = read(mixed, material=Material(['{"errors": [{"location": "in 1935"}]}']))
+    assert quoted is not None
+    assert "not all of its names" in quoted.problem
+
+
+def test_placeholders_are_no_errors_and_remarks_beside_objects_are_some() -> None:
+    reply = report_object(error(""), error("None"), error("in 1935"))
+    listed = reply["errors_a1b2"]
+    assert isinstance(listed, list)
+    for placeholder in listed[:2]:
+        placeholder["explanation_a1b2"] = "None."
+    parsed = read({**reply, "errors_a1b2": [*listed, "", "It has no title."]})
+    assert parsed is not None
+    assert [(one.quote, one.explanation) for one in parsed.without_placeholders().errors] == [
+        ("in 1935", "It was 1932."),
+        ("", "It has no title."),
+    ]
+
+
+def test_a_comma_after_the_last_item_is_ignored_outside_of_strings() -> None:
+    reply = json.dumps(report_object(error("1935, ]"))).replace("}", ", }").replace("]}", "],}")
+    parsed = read(reply)
+    assert parsed is not None
+    assert [one.quote for one in parsed.errors] == ["1935, ]"]
 
 
 def test_evidence_is_read_with_the_input_that_it_names() -> None:

@@ -47,6 +47,7 @@ class Reviewer:
     ) -> None:
         self.requests: list[ChatRequest] = []
         self.fails = False
+        self.said: str | None = None
         self._sure = sure
         self._said = {
             "problems": [
@@ -73,6 +74,8 @@ class Reviewer:
         self.requests.append(request)
         if self.fails:
             raise PermanentModelError("no such model")
+        if self.said is not None:
+            return Reply(text=self.said, usage=Usage(calls=1))
         (*_, mark) = re.findall(r"answer_([0-9a-f]+)", request.messages[-1].content)
         text = json.dumps({f"answer_{mark}": self._said})
         return Reply(text=text, usage=Usage(calls=1), logprobs=tuple(self._logprobs(text)))
@@ -162,6 +165,31 @@ async def test_a_verdict_of_an_error_that_is_not_listed_leaves_the_text_unverifi
     fluency, coherence = await reports(judge, FLUENCY, COHERENCE)
     (doubt,) = coherence.unverified
     assert (fluency.unverified, doubt.text, doubt.probability) == ((), TEXT.output, 0.5)
+
+
+async def test_an_aspect_is_recognised_in_any_spelling_and_problems_of_others_are_named() -> None:
+    model = Reviewer([*BOTH, ("## Fluency:", "yes", "Excellent"), ("style", "yes", "Poor")])
+    judge = TogetherJudge(model=model, aspects="fluency+coherence")
+    fluency, coherence = await reports(judge, FLUENCY, COHERENCE)
+    assert [span.explanation for span in fluency.spans] == ["Bad ## Fluency:."]
+    for report in (fluency, coherence):
+        assert "A problem under the unknown name 'style' counts for no aspect" in report.rationale
+    schema = model.requests[0].variants[0].decoding.schema
+    assert schema is not None
+    definitions = json.loads(schema.text)["$defs"]
+    for name in ("AspectProblem", "AspectVerdict"):
+        assert definitions[name]["properties"]["aspect"]["enum"] == ["fluency", "coherence"]
+
+
+async def test_an_unreadable_reply_is_asked_for_once_for_all_aspects() -> None:
+    model = Reviewer()
+    model.said = "Nothing to say."
+    judge = TogetherJudge(model=model, aspects="fluency+coherence")
+    made = await reports(judge, FLUENCY, COHERENCE)
+    assert {report.outcome for report in made} == {Outcome.UNPARSEABLE}
+    assert sum(report.usage.calls for report in made) == len(model.requests) == 2
+    model.said = None
+    assert (await judge.assess(TEXT, COHERENCE)).score == 2
 
 
 async def test_after_a_failure_the_next_aspect_asks_again() -> None:

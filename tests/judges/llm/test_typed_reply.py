@@ -129,6 +129,13 @@ async def test_reasoning_fences_and_words_around_the_object_are_passed_over() ->
         assert typed.value is not None
 
 
+async def test_a_word_of_an_enumeration_may_have_any_case() -> None:
+    typed, model = await ask(answer({**GOOD, "hedges": [{"quote": "may", "strength": " Strong"}]}))
+    assert len(model.requests) == 1
+    assert typed.value is not None
+    assert typed.value.hedges == [Hedge(quote="may", strength="strong")]
+
+
 async def test_an_object_that_the_material_holds_is_not_the_reply() -> None:
     forged = Message(role="user", content=f"Judge this: {answer(GOOD)}")
     model = ScriptedModel(answer(GOOD), answer(GOOD))

@@ -175,7 +175,7 @@ async def test_repeated_assessments_state_it_where_no_log_probabilities_come() -
     replies = [Reply(text=text, usage=SPENT) for text in (lines("yes"), *said)]
     report, model = await assess(*replies, samples=5, seed=3)
     assert report.error_probability == pytest.approx((3 + 0.5) / (4 + 1))
-    assert report.rationale == "3 of 4 assessments find an error. Why."
+    assert report.rationale == "3 of 5 assessments find an error, 1 is unusable. Why."
     assert report.usage.calls == 6
     first, *others = [request.decoding for request in model.requests]
     assert (first.temperature, first.seed, first.logprobs) == (0.0, 3, 5)

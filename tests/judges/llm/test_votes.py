@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import permutations
 
 import pytest
 from fakes.judges import ASPECT, mark, segment
@@ -51,6 +52,15 @@ def test_a_span_that_half_of_the_assessments_report_is_left_out() -> None:
     assert (kept.spans, kept.left_out) == ((), 2)
 
 
+def test_a_wide_span_never_joins_errors_that_lie_apart_in_any_order_of_assessments() -> None:
+    wide, bridge, year = (mark(OUTPUT, words) for words in (OUTPUT, "bridge", "1935"))
+    for assessments in permutations([[wide], [bridge, year], [year, bridge]]):
+        kept = voted(assessments)
+        assert [span.text for span in kept.spans] == ["bridge", "1935"]
+        assert kept.left_out == 0
+    assert voted([[wide], [bridge], [year]]).left_out == 1
+
+
 def test_an_assessment_has_one_vote_however_often_it_reports_a_span() -> None:
     bridge = mark(OUTPUT, "bridge")
     assert voted([[bridge, bridge], [], []]).spans == ()
@@ -94,6 +104,7 @@ def test_votes_add_nothing_and_assessments_that_agree_lose_nothing(
     kept = voted(assessments)
     reported = {span.interval for spans in assessments for span in spans}
     assert {span.interval for span in kept.spans} <= reported
+    assert voted([spans[::-1] for spans in reversed(assessments)]) == kept
     alike = voted([assessments[0]] * 3)
     assert alike.left_out == 0
 
@@ -117,7 +128,9 @@ async def test_assessments_that_cannot_be_read_have_no_vote() -> None:
     replies = [lines("1935"), "I like it.", lines("1935"), "I do."]
     annotator = Annotator(model=ScriptedModel(*replies), samples=3)
     report = await annotator.assess(SEGMENT, ASPECT)
-    assert report.spans[0].explanation.endswith("(2 of 2 assessments report it.)")
+    counted = "2 of 3 assessments {}, 1 is unusable"
+    assert report.spans[0].explanation.endswith(f"({counted.format('report it')}.)")
+    assert report.rationale.startswith(f"{counted.format('find an error')}.")
 
 
 async def test_log_probabilities_state_the_probability_and_votes_choose_the_spans() -> None:

@@ -44,6 +44,14 @@ GRAVE = PanelReport(
 )
 
 
+MARKED = replace(
+    GRAVE,
+    spans=(ErrorSpan(text="", explanation="One price is in dollars.", severity=3),),
+    decision=Decision.UNSURE,
+    basis=DecisionBasis(ground=Ground.SPANS, reason="a slight error"),
+)
+
+
 def aspect_of(*criteria: dict[str, object]) -> Aspect:
     rubric = Rubric.of({"criteria": [{"text": "It is A."}, *criteria]})
     return Catalogue.load().with_rubric(rubric).aspect("summarization", rubric.aspect)
@@ -71,6 +79,8 @@ def test_a_graded_criterion_counts_by_its_place_on_the_scale() -> None:
     low = conclude(aspect, [MET, PanelReport(score=1.4)])
     assert low.score == pytest.approx(1 + 4 * 0.6)
     assert [span.explanation for span in low.spans] == ['"It is B": Low.']
+    half = conclude(aspect, [MET, PanelReport(score=2)]).rationale
+    assert half == "75% of the weight is met: 1 of 2 criteria are met, 1 in part"
 
 
 def test_a_text_without_a_must_have_is_faulty_whatever_its_score() -> None:
@@ -108,7 +118,26 @@ def test_a_grave_error_speaks_against_the_label() -> None:
     assert report.spans[0].explanation == ('"It is B": not met. One price is in dollars.')
 
 
-@pytest.mark.parametrize("open_report", [FAILED, DOUBTED, UNVERIFIED, PanelReport(score=1.5)])
+def test_a_marked_violation_speaks_against_the_label_without_a_probability() -> None:
+    must = aspect_of({"text": "It is B.", "must": True})
+    report = conclude(must, [MET, MARKED])
+    assert (report.score, report.decision) == (3, Decision.FAULTY)
+    measured_ok = replace(MARKED, decision=Decision.OK)
+    assert conclude(must, [MET, measured_ok]).decision is Decision.OK
+
+
+def test_a_decision_without_a_missed_criterion_rests_on_no_spans() -> None:
+    bases = [
+        conclude(aspect_of({"text": "It is B."}), reports).basis
+        for reports in ([NOT_MET, NOT_MET], [MET, FAILED])
+    ]
+    assert [basis.ground for basis in bases if basis] == [Ground.SPANS, Ground.SCORE]
+
+
+@pytest.mark.parametrize(
+    "open_report",
+    [FAILED, DOUBTED, UNVERIFIED, PanelReport(score=1.5), replace(MARKED, score=1.75)],
+)
 def test_an_open_criterion_is_not_counted_as_met_and_its_weight_is_stated(
     open_report: PanelReport,
 ) -> None:

@@ -181,10 +181,18 @@ def test_wins_ties_and_losses_are_counted_and_failures_apart() -> None:
 @pytest.mark.parametrize(
     ("rows", "answer"),
     [
-        ([row(A, A)], "On consistency, the judge prefers x, which wins 100% of the comparisons"),
+        (
+            [row(A, A, source=str(n)) for n in range(12)],
+            "On consistency, the judge prefers x, which wins 100% of the comparisons",
+        ),
+        (
+            [row(*orders, source=str(n)) for n, orders in enumerate([(A, A), (A, A), (B, B)])],
+            "On consistency, x wins 67% of the comparisons (a tie counts half). They do not show",
+        ),
+        ([row(A, A)], "On consistency, x wins 100% of the comparisons (a tie counts half). They"),
         (
             [row(A, A, systems="xz"), row(A, A, systems="yz"), row(A, B, systems="xy")],
-            "On consistency, the judge prefers x and y, which win 75% each of the comparisons",
+            "On consistency, x and y win 75% each of the comparisons",
         ),
         ([row(A, B)], "On consistency, the judge prefers none of the systems."),
     ],

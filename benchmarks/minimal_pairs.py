@@ -141,8 +141,8 @@ OF_PAIRS = {
     "right_of_decided": Demand("right of the decided, at least 80 %", at_least=0.8),
 }
 OF_LINES = {
-    "wrong_ok": Demand("contradictions ok, at most 4 of 30", at_most=4 / 30),
-    "right_faulty": Demand("paraphrases faulty, at most 2 of 30", at_most=2 / 30),
+    "wrong_ok": Demand("contradictions ok, at most 13 %", at_most=0.13),
+    "right_faulty": Demand("paraphrases faulty, at most 7 %", at_most=0.07),
 }
 
 

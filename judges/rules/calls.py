@@ -44,8 +44,6 @@ from spanjury.judges.rules.call_checks.answers import (
     Claim,
     claimed_actions,
     false_successes,
-    is_action,
-    is_reading,
     is_reading_again,
     unstated_lengths,
     unstated_values,
@@ -79,6 +77,7 @@ from spanjury.judges.rules.call_checks.statements import (
     hidden_failures,
     unsupported,
 )
+from spanjury.judges.rules.call_checks.tool_names import is_action, is_reading
 from spanjury.judges.rules.call_checks.values import Untraced, untraced
 from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted, times_asked
 from spanjury.judges.text.replies import rescored

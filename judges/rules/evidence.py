@@ -21,13 +21,19 @@ from spanjury.judges.rules.name_support import called_otherwise
 from spanjury.judges.rules.names import Name
 from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.places import Source
-from spanjury.judges.rules.quantities import CURRENCIES, Quantity, quantities, unit
+from spanjury.judges.rules.quantities import (
+    CURRENCIES,
+    Quantity,
+    quantities,
+    unit,
+    whole_number,
+)
 from spanjury.judges.rules.source_index import SENTENCES, cut_source, index_source
 from spanjury.judges.rules.support import SentenceSupport, Support
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import STEMS, stem
-from spanjury.judges.text.words import fold_word, folded_words
+from spanjury.judges.text.words import HUMP, fold_word, folded_words
 
 _STRANGE = 0.8  # share of unknown claims from which a whole sentence is marked
 
@@ -41,6 +47,11 @@ _BESIDE = 3  # the same if one of them is a name or a number
 
 _NEAR = 2.0  # maximum ratio to a number of the source that the explanation names
 
+_RULING_OUT = frozenset(("not", "t"))
+"""Words that deny the next words; the latter is the end of ``isn't``."""
+
+_REACH = 5  # maximum words from such a word to a number that it rules out
+
 _COUNTABLE = 10  # spelled numbers up to this may be counts made by the writer
 
 _SIMILAR = 0.75  # minimum similarity of two names of which one may be a typo for the other
@@ -49,7 +60,9 @@ _FIELD = re.compile(
     r"(?P<key>[\"']?[A-Za-z][\w -]{0,40}[\"']?) ?[:=|\[] ?[\"']?[^\w\s]?\d[\d.,]*\b"
 )
 
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_IN_DATE = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
+
+_TIME = re.compile(r"\d\d?:\d\d")
 
 _IN_WORD = re.compile(r"\w")
 
@@ -118,10 +131,14 @@ class _Finding:
     severity: int
     category: str
     whole: bool = False
+    widened: tuple[int, int] | None = None
+    """The offsets of the time or the date that a number is part of."""
 
     @property
     def interval(self) -> tuple[int, int]:
         """Its offsets in the text."""
+        if self.widened:
+            return self.widened
         words = self.sentence.words
         if self.whole:
             return words[0].start, words[-1].end
@@ -140,15 +157,15 @@ def error_spans(
 
     Sure contradictions come first, and replace claims that the source merely lacks. Severity is 4
     for a number, a date, or a person with another name in the source. It is 3 for a name, for a
-    number that may follow from the source, such as a small one in words, and for words that the
-    source lacks altogether. Only reported findings are explained, because searching a long source
-    for similar passages is slow.
+    number that may follow from the source, such as a small one in words, or that is ruled out, and
+    for words that the source lacks altogether. Only reported findings are explained, because
+    searching a long source for similar passages is slow.
     """
     numbers = {
         at: claim
         for sentence in support.sentences
         for claim in sentence.claims
-        if claim.number is not None
+        if claim.number is not None or claim.sort == "date"
         for at in range(*sentence.interval(claim))
     }
     against = [
@@ -161,7 +178,7 @@ def error_spans(
     findings = [
         finding
         for sentence in support.sentences
-        for finding in _findings(sentence, prose=support.prose)
+        for finding in _findings(sentence, text=text, prose=support.prose)
         if denied.isdisjoint(range(*finding.interval))
     ]
     findings.sort(key=lambda finding: (-finding.severity, finding.interval))
@@ -196,9 +213,9 @@ def _follows(contradiction: Contradiction, numbers: Mapping[int, Claim], *, sour
 
     It is a sum, or written differently: supported, although its words are not in the source. In a
     sentence that repeats all the rest of the source's, it is no rounding. `numbers` has the claims
-    of numbers by offset.
+    of numbers and dates by offset.
     """
-    if contradiction.category not in {"number", "other number"}:
+    if contradiction.category not in {"number", "other number", "date"}:
         return False
     interval = range(contradiction.start, contradiction.end)
     claims = [numbers[at] for at in interval if at in numbers]
@@ -206,7 +223,8 @@ def _follows(contradiction: Contradiction, numbers: Mapping[int, Claim], *, sour
         return False
     if contradiction.category == "other number" and all(claim.rounded for claim in claims):
         return False
-    return not all(_has_apart(source.text, part) for part in contradiction.text.split(":"))
+    parts = contradiction.text.replace(":", " ").split()
+    return not all(_has_apart(source.text, part.strip(",")) for part in parts)
 
 
 def _has_apart(source: str, text: str) -> bool:
@@ -250,7 +268,7 @@ def _span(text: str, finding: _Finding, *, message: tuple[str, tuple[Evidence, .
     )
 
 
-def _findings(sentence: SentenceSupport, *, prose: bool) -> Iterator[_Finding]:
+def _findings(sentence: SentenceSupport, *, text: str, prose: bool) -> Iterator[_Finding]:
     claims = sentence.claims
     unknown = [claim for claim in claims if not claim.supported]
     if prose and _is_strange(claims, unknown):
@@ -260,23 +278,39 @@ def _findings(sentence: SentenceSupport, *, prose: bool) -> Iterator[_Finding]:
         run = [] if supported else [*group]
         exact = [*filter(_is_exact, run)]
         if prose and _is_telling(run):
-            severity = max([3, *map(_severity, exact)])
+            severity = max([3, *(_severity(claim, sentence) for claim in exact)])
             yield _Finding(sentence=sentence, claims=run, severity=severity, category=WORDING)
             continue
+        reached = 0
         for claim in exact:
+            start, end = sentence.interval(claim)
+            if start < reached:  # a part of the same time or date
+                continue
+            if claim.number is not None:
+                start, end = whole_number(text, start, end)
+            reached = end
             yield _Finding(
                 sentence=sentence,
                 claims=[claim],
-                severity=_severity(claim),
+                widened=(start, end),
+                severity=_severity(claim, sentence),
                 category=f"unsupported {claim.sort}",
             )
 
 
-def _severity(claim: Claim) -> int:
+def _severity(claim: Claim, sentence: SentenceSupport) -> int:
     if claim.name is not None:
         return 4 if claim.contradicted else 3
     small = claim.number and claim.number.spelled and claim.number.value <= _COUNTABLE
-    return 3 if small or claim.follows else 4
+    return 3 if small or claim.follows or _is_ruled_out(claim, sentence) else 4
+
+
+def _is_ruled_out(claim: Claim, sentence: SentenceSupport) -> bool:
+    """Return whether a number is denied beside one that the source has: ``at 9, not at 8``."""
+    before = sentence.words[max(0, claim.first - _REACH) : claim.first]
+    return any(word.folded in _RULING_OUT for word in before) and any(
+        other.number is not None and other.supported for other in sentence.claims
+    )
 
 
 def _is_exact(claim: Claim) -> bool:
@@ -323,7 +357,15 @@ def _explained(
         return f"The source contains {supported or 'none'} {counted}.", ()
     exact = [*filter(_is_exact, claims)]
     lacking = [
-        _lacking(sentence, claim, source=source, text=text, prose=support.prose) for claim in exact
+        _lacking(
+            sentence,
+            claim,
+            quote=text[slice(*(finding.widened or sentence.interval(claim)))],
+            source=source,
+            text=text,
+            prose=support.prose,
+        )
+        for claim in exact
     ]
     if finding.category != WORDING:
         return lacking[0]
@@ -336,10 +378,15 @@ def _explained(
 
 
 def _lacking(
-    sentence: SentenceSupport, claim: Claim, *, source: Source, text: str, prose: bool
+    sentence: SentenceSupport,
+    claim: Claim,
+    *,
+    quote: str,
+    source: Source,
+    text: str,
+    prose: bool,
 ) -> tuple[str, tuple[Evidence, ...]]:
     """Explain that the source lacks a claim, and what it says instead."""
-    quote = text[slice(*sentence.interval(claim))]
     if claim.name is not None:
         return _misnamed(claim.name, quote=quote, source=source)
     if claim.number is None:
@@ -347,9 +394,7 @@ def _lacking(
         named = ", ".join(f'"{day.text}"' for day in days)
         has = f", which mentions {named}" if named else ""
         return f'"{quote}" does not occur in the source{has}.', days
-    opening = (
-        f'The {"year" if claim.sort == "date" else "number"} "{quote}" does not occur in the source'
-    )
+    opening = f'The {_noun(claim, quote)} "{quote}" does not occur in the source'
     field = None if prose else _field(sentence, source=source)
     if field is not None:
         return f"{opening}; the source has {field.text}.", (field,)
@@ -363,12 +408,21 @@ def _lacking(
     return f'{opening}; the nearest is "{evidence.text}".', (evidence,)
 
 
+def _noun(claim: Claim, quote: str) -> str:
+    """Return what the words of a claim of a number are: a number, a year, a date or a time."""
+    if _IN_DATE.search(quote):
+        return "date"
+    if claim.sort == "date":
+        return "year"
+    return "time" if _TIME.fullmatch(quote) else "number"
+
+
 def _field(sentence: SentenceSupport, *, source: Source) -> Evidence | None:
     """Return the number in data whose key shares most words with a sentence, or None."""
     stems = {stem(word.folded) for word in sentence.words}
     best, most = None, 0
     for match in _FIELD.finditer(source.text):
-        key = {stem(word) for word in folded_words(_HUMP.sub(" ", match["key"]))}
+        key = {stem(word) for word in folded_words(HUMP.sub(" ", match["key"]))}
         shared = len(key & stems)
         if shared > most and shared * 2 >= len(key):
             best, most = match, shared

@@ -34,6 +34,8 @@ _NO_BRACKET = re.compile(r"(?:^|[\s(])\w{1,3}\)|[:;=8xX]['’]?-?[()\[\]]|[()\[\
 _INCHES = re.compile(r'\d"')
 _STOPS = frozenset(".!?…。！？।")
 _CLOSERS = "\"'”’»)]}`*_ \t\n"
+_PAIRED = frozenset('"”»)]`')
+"""Closing marks, which show that what they enclose is complete; no apostrophes."""
 _GOES_ON = frozenset(",;-–(")
 _DANGLING = frozenset(
     """a an the and or but nor because although than into my your our their its whose if
@@ -45,6 +47,40 @@ _NEVER_LAST = frozenset(
     "an the and or nor because although than my your our their whose".split()  # noqa: SIM905
 )
 """Words that do not end a sentence, even with a stop."""
+_CAPITALISED = r"[A-Z][\w.'’-]*"
+_STOP_BEFORE = r"[.!?…]['\"”’)]*"
+_SIGNATURE = (
+    rf"(?:^|{_STOP_BEFORE}\s+)(?i:(?:(?:with )?(?:best|kind|kindest|warm|warmest|many) )?"
+    r"(?:regards|wishes|thanks)(?: again| in advance| a lot| so much)?|all the best|best"
+    r"|yours(?: \w+)?|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?|respectfully|cheers"
+    r"|thank you|(?:with |lots of )?love|take care|hugs|see you(?: soon| then| later)?|bye"
+    r"|talk soon|good luck|yes|no|yes,? please|no,? (?:thanks|thank you)|the end|read more)"
+    rf"(?:[ ,!\n]+{_CAPITALISED}){{0,4}}(?: x+)?,?\Z"
+    rf"|{_STOP_BEFORE}\s*(?:[—–~]|--?) ?{_CAPITALISED}(?: {_CAPITALISED}){{0,3}}\Z"
+    r"|\bSent from my [\w ]{2,20}\Z"
+)
+_COMPLETE = re.compile(
+    r"```\Z|`[^`\n]+`\Z"  # code
+    r"|^[ \t]*(?:[-*_=~] ?){3,}\Z|^(?:[^|\n]*\|){2}.*\Z"  # a rule, a row of a table
+    r"|(?:https?://|www\.)\S+\Z|\S@[\w-]+\.\S+\Z|(?:^|\s)[@#]\w+\Z"  # addresses, tags
+    r"|\b[a-z][\w.-]*\.(?:com|org|net|edu|gov|info|io|eu|uk|de)(?:/\S*)?\Z"
+    r"|(?:^|\s)(?:[:;=]['’]?-?[()\[\]DPpOo3/|*]+|<3|x{1,3}|(?:xo)+)\Z"  # emoticons, kisses
+    r"|[=<>≤≥≈^]\s?\S+\Z"  # a formula
+    rf"|{_STOP_BEFORE}(?:[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\[\d+\])\Z|" + _SIGNATURE,  # a reference
+    re.MULTILINE,
+)
+"""The ends of complete texts that no stop closes."""
+_TAIL = 200  # characters at the end of a text in which these are searched
+_PRONOUN = "(?:I|it|he|she|they|we|you|this|that)"
+_CLAUSE = re.compile(
+    r"(?:(?:\b(?:who|what|where|how|which|than) |\?\s)(?:\w+ )?|\b(?:yes|no),? |^so )"
+    rf"(?:\w+ )?{_PRONOUN} (?:is|was|are|were|has|have|had)\Z"
+    r"|(?:^|[.!?]\s)(?:who|what|where|which)\b(?: (?!the |an? )\w+){2,5}"
+    r" (?:for|with|from|at|in|to|of|as|by)\Z"
+    r"|\b(?:log|logged|sign|signed|check|opt|plug|come|came|move|moved|chime) in\Z",
+    re.IGNORECASE,
+)
+"""Ends of clauses with a word that seldom ends a sentence, as in ``what it is`` and ``sign in``."""
 _TITLE = 8  # maximum words of a text without a stop, such as a title or a short answer
 
 
@@ -135,11 +171,11 @@ def _quote(form: FormText, start: int) -> ErrorSpan:
 def broken_off(form: FormText) -> Iterator[ErrorSpan]:
     """Yield the last word of each sentence that breaks off.
 
-    Within a text, only a word that never ends a sentence counts. At the end of a whole text, a
-    comma also counts, and so does a missing stop if the text is longer than a title or other
-    sentences have one.
+    Within a text, only a word that never ends a sentence in English counts. At the end of a whole
+    text, a comma also counts, and so does a missing stop if the text is longer than a title or
+    other sentences have one.
     """
-    for sentence in form.sentences:
+    for sentence in () if form.unread else form.sentences:
         last = _last_word(sentence)
         bare = sentence.text.rstrip(_CLOSERS)
         if last in _NEVER_LAST and bare.endswith(".") and not bare.endswith(".."):
@@ -152,19 +188,33 @@ def _open_end(form: FormText, sentence: Sentence) -> Iterator[ErrorSpan]:
     """Check the end of a text."""
     bare = sentence.text.rstrip(_CLOSERS)
     last = _last_word(sentence)
-    if not last or bare[-1] in _STOPS:
+    if not last or bare[-1] in _STOPS or _COMPLETE.search(form.text.rstrip()[-_TAIL:]):
         return
     if bare[-1] in _GOES_ON:
-        yield _mark(form, sentence, last=bare[-1], severity=3, why="the sentence should continue")
-    elif last in _DANGLING:
+        if not _is_habit(form, bare[-1]):
+            why = "the sentence should continue"
+            yield _mark(form, sentence, last=bare[-1], severity=3, why=why)
+    elif last in _DANGLING and not form.unread:
+        if sentence.text.rstrip()[-1] in _PAIRED or _CLAUSE.search(
+            form.text.rstrip(_CLOSERS)[-_TAIL:]
+        ):
+            return
         yield _mark(form, sentence, last=last, severity=4, why="the sentence is not finished")
     elif bare[-1].isalnum() and _expects_stop(form, sentence):
         yield _mark(form, sentence, last=last, severity=2, why="the full stop is missing")
 
 
+def _is_habit(form: FormText, mark: str) -> bool:
+    """Return whether the line before the last ends with `mark` too, as in verse."""
+    lines = form.text.split("\n")
+    ends = [line.rstrip()[-1:] for line in lines if line.strip()]
+    return ends[-2:] == [mark, mark]
+
+
 def _expects_stop(form: FormText, sentence: Sentence) -> bool:
-    """Return whether a stop should end the last sentence; lists and verse have none."""
-    if "\n" in form.text.strip():
+    """Return whether a stop should end the last sentence; lists, verse and sources have none."""
+    is_bracket = sentence.text[0] in "([" and sentence.text.rstrip()[-1] in ")]"
+    if is_bracket or "\n" in form.text.strip():
         return False
     others = form.sentences[:-1]
     if others:

@@ -16,15 +16,13 @@ from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import STEMS, stem
-from spanjury.judges.text.words import folded_words
+from spanjury.judges.text.words import HUMP, folded_words
 
 _NEIGHBOURS = 16  # number of neighbours on either side of a number
 
 _PREFIX = 5  # letters that a derived word shares with its origin, such as legal and legalise
 
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
-
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 _FULL_STOP = "|"  # not a word, so that no number is read across sentences
 
@@ -197,7 +195,7 @@ def _indexed(text: str) -> SourceIndex:
 
 
 def _without_humps(identifier: re.Match[str]) -> str:
-    return _HUMP.sub(" ", identifier.group())
+    return HUMP.sub(" ", identifier.group())
 
 
 index_source = KeptByText(_indexed)

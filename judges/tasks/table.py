@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, DataError, choices_for
+from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.unique_keys import unique_keys
 
 _SEPARATORS = re.compile(r"[\s_-]+")
@@ -57,8 +58,7 @@ class Table:
         try:
             data = path.read_bytes()
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise ConfigError(f"cannot read {what} from {path}: {reason}") from error
+            raise ConfigError(f"cannot read {what} from {path}: {reason_of(error)}") from error
         parse = cls.parse_json if path.suffix.casefold() == ".json" else cls.parse
         return parse(data, file=str(path))
 

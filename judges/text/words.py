@@ -7,10 +7,16 @@ from typing import NamedTuple
 
 from spanjury.judges.text.kept import KeptByWord
 
-# A comma groups thousands; in tokenised data, a comma and a space do. An ordinal keeps its
-# ending. A possessive "s" is not a word. Python's \w lacks combining accents and the vowel signs
-# of Indic scripts, without which words would fall apart.
-_NUMBER = r"(?:[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)(?: ?(?:st|nd|rd|th)\b)?"
+# A comma groups thousands. In tokenised data a comma and a space do, but elsewhere they separate
+# numbers, so only round ones count. An ordinal keeps its ending. A possessive "s" is not a word.
+# Python's \w lacks combining accents and the vowel signs of Indic scripts, without which words
+# would fall apart.
+GROUPED = (
+    r"[1-9]\d{0,2}(?:,\d{3})+(?!\d)(?:\.\d+)?"
+    r"|[1-9]\d{0,2}(?:, \d{3}){0,3}, 000(?!\d)|[1-9]\d?, [1-9]00(?!\d)"
+)
+"""Pattern of a number with groups of three digits."""
+_NUMBER = rf"(?:{GROUPED}|\d+(?:\.\d+)*)(?: ?(?:st|nd|rd|th)\b)?"
 _MARKS = (
     "[\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0951-\u0957"
     "\u0962-\u0963\u0980-\u0dff]"
@@ -22,6 +28,8 @@ _PLAIN_WORD = re.compile(rf"[a-z]++(?<!'s)|{_NUMBER}|%")  # in lower case
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ENDING = re.compile(r"[, a-zA-Z]+")
 _JOINER = "\N{ZERO WIDTH JOINER}"
+HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""The border between two words of an identifier in camel case."""
 
 
 class Word(NamedTuple):
@@ -94,6 +102,17 @@ def folded_words(text: str) -> list[str]:
     text = text.lower()
     matches = (_PLAIN_WORD if text.isascii() else _WORD).findall(text)
     return [*map(FOLDED.__getitem__, matches)]
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of an identifier, in order and in lower case.
+
+    Examples
+    --------
+    >>> name_words("SendEmail"), name_words("max_price[0]")
+    (['send', 'email'], ['max', 'price', '0'])
+    """
+    return [word.lower() for word in re.split(r"[_\W]+", HUMP.sub(" ", name)) if word]
 
 
 def joined(left: str, right: str) -> bool:

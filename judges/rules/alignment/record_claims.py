@@ -12,8 +12,8 @@ from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.record import LONGEST_VALUE, Entry, Field, Record, Records
 from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, Token, phrase
+from spanjury.judges.text.words import name_words
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
 _TRUE = frozenset(("true", "yes", "y", "✓", "✔"))
 _FALSE = frozenset(("false", "no", "n", "✗", "✘"))
 NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
@@ -120,7 +120,7 @@ def key_words(name: str) -> list[str]:
     >>> key_words("hasOutdoor_seating")
     ['has', 'outdo', 'seat']
     """
-    return [key(word.lower()) for word in _HUMP.split(name) if word]
+    return [*map(key, name_words(name))]
 
 
 def _interval_of(sentence: Phrase, value: str) -> tuple[int, int] | None:

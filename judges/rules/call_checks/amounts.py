@@ -14,7 +14,7 @@ from itertools import combinations
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import number_of
 from spanjury.judges.rules.call_checks.numerals import data_of, numerals
-from spanjury.judges.rules.call_checks.wishes import words_of
+from spanjury.judges.rules.call_checks.tool_names import words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.stems import stem
 

@@ -1,7 +1,7 @@
 """Answers: replies that claim an action that no call did, or values that no result leads to."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from spanjury.judges.core import ToolCall
@@ -11,6 +11,8 @@ from spanjury.judges.rules.call_checks.arithmetic import follows
 from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
+    enveloped,
+    has_failed_part,
     is_failure,
     number_of,
     parsed,
@@ -20,7 +22,7 @@ from spanjury.judges.rules.call_checks.context import (
 )
 from spanjury.judges.rules.call_checks.moments import Moments, date_of, moments
 from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
-from spanjury.judges.rules.call_checks.wishes import words_of
+from spanjury.judges.rules.call_checks.tool_names import LINKED, action_stems, is_action
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.replies import stating
@@ -74,31 +76,6 @@ _ACTED = re.compile(
     rf"|\b(?:has|have) (?:also |now |just |already )?been (?:\w+ly )?{_PAST}\b",
     re.IGNORECASE,
 )
-_READS = frozenset(
-    map(
-        stem,
-        """get find search list look lookup check fetch read query show view track status details
-        info forecast rate availability balance history free state progress poll wait""".split(),  # noqa: SIM905
-    )
-)
-_LINKED = (
-    frozenset(map(stem, ("send", "email", "mail", "message", "notify", "text", "write"))),
-    frozenset(map(stem, ("book", "reserve", "schedule", "booking", "reservation", "appointment"))),
-    frozenset(map(stem, ("cancel", "refund", "delete", "remove", "close"))),
-    frozenset(map(stem, ("transfer", "pay", "payment", "move", "wire"))),
-    frozenset(map(stem, ("update", "change", "edit", "set", "modify", "rename", "adjust", "swap"))),
-    frozenset(map(stem, ("create", "add", "open", "register", "record", "enter", "file"))),
-    frozenset(map(stem, ("order", "buy", "purchase", "request"))),
-)
-_ACTS = frozenset(
-    map(
-        stem,
-        """end renew extend upgrade assign apply submit approve release start stop lock unlock merge
-        deploy restart enable disable redeem enrol enroll hold respond decline accept
-        confirm charge donate""".split(),  # noqa: SIM905
-    )
-)
-"""Verbs of actions without a usual synonym."""
 _CLAUSE = re.compile(r"[,:](?!\d)|[;()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
@@ -159,10 +136,12 @@ def _pending_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     for count, turn in enumerate(trajectory.turns[: number - 1], 1):
         call = trajectory.caller_of(count)
         if turn.role == "tool" and call is not None and is_action(call.name):
-            value = parsed(turn.text)
-            state = value.get("status", value.get("state")) if isinstance(value, Mapping) else ""
+            states = (
+                part.get("status", part.get("state")) for part in enveloped(parsed(turn.text))
+            )
+            state = next(filter(None, states), "")
             is_waiting = _WAITS.fullmatch(str(state)) or (
-                state == "pending" and action_stems(call.name) >= _LINKED[3]
+                state == "pending" and action_stems(call.name) >= LINKED[3]
             )
             waiting[call.name] = str(state) if is_waiting else ""
     for name, state in waiting.items():
@@ -200,7 +179,7 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     }
     acted = [*_acted(trajectory, number)]
     for start, end, _ in statements(text):
-        if _CONTACTED.search(text, start, end) and not done & _LINKED[0]:
+        if _CONTACTED.search(text, start, end) and not done & LINKED[0]:
             yield Claim(
                 start, end, "The answer says that someone was contacted, but no call did this."
             )
@@ -239,7 +218,7 @@ def _is_about(sentence: str, calls: Sequence[ToolCall]) -> bool:
         return False
     tokens, stated = tokens_of(sentence), numerals((sentence,)).stated
     return any(
-        (_SENT_MONEY.search(sentence) and not action_stems(call.name).isdisjoint(_LINKED[3]))
+        (_SENT_MONEY.search(sentence) and not action_stems(call.name).isdisjoint(LINKED[3]))
         or any(
             number_of(leaf) in stated if not isinstance(leaf, str) else squeezed(leaf) in tokens
             for _, leaf in json_leaves(arguments_of(call) or {})
@@ -294,7 +273,7 @@ def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
         if turn.role != "tool" or call is None:
             continue
         own = str(sorted((arguments_of(call) or {}).items(), key=str))
-        if is_failure(trajectory, count):
+        if is_failure(trajectory, count) or has_failed_part(trajectory, count):
             failed[call.name, own] = (call.name, turn.text)
         else:
             alike = [key for key in failed if key[0] == call.name]
@@ -317,28 +296,6 @@ def _is_batch(trajectory: Trajectory, count: int) -> bool:
         (turn for turn in reversed(trajectory.turns[: count - 1]) if call in turn.calls), None
     )
     return turn is not None and len(turn.calls) > 1
-
-
-def action_stems(name: str) -> set[str]:
-    """Return stems of the verbs and nouns that describe the action of a tool."""
-    parts = {stem(part) for part in words_of(name)}
-    verbs = parts - _READS
-    return verbs | {other for group in _LINKED if group & verbs for other in group}
-
-
-def is_reading(name: str) -> bool:
-    """Return whether a tool only looks something up, judging by its name."""
-    return bool(_READS & {stem(part) for part in words_of(name)})
-
-
-def is_action(name: str) -> bool:
-    """Return whether a tool changes something, judging by its name."""
-    parts = [stem(part) for part in re.split(r"[_\W]+|(?<=[a-z])(?=[A-Z])", name) if part]
-    return (
-        bool(parts)
-        and parts[0].lower() not in _READS
-        and any(part in group for part in parts for group in (*_LINKED, _ACTS))
-    )
 
 
 def unstated_values(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:

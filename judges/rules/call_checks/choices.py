@@ -19,7 +19,8 @@ from spanjury.judges.rules.call_checks.context import (
 )
 from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
-from spanjury.judges.rules.call_checks.wishes import wish, words_of
+from spanjury.judges.rules.call_checks.tool_names import words_of
+from spanjury.judges.rules.call_checks.wishes import wish
 from spanjury.judges.rules.numbers import UNITS
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem

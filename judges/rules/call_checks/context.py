@@ -9,7 +9,9 @@ from functools import lru_cache
 from spanjury.judges.core import Evidence, ToolCall, ToolSpec
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import TOOLS, inputs_of, json_leaves, turn_of
+from spanjury.judges.rules.call_checks.tool_names import is_action, is_reading
 from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import name_words
 
 _SHORTEST_SLIP = 4  # minimum characters of an id whose similarity to another is no coincidence
 _TOKEN = re.compile(r"[^\s\"'“”‘’`,;(){}\[\]<>|*]+")
@@ -24,15 +26,23 @@ _BROKEN = re.compile(
     r"|permission denied|access denied|unauthori[sz]ed|forbidden|too many requests)\b",
     re.IGNORECASE,
 )
-_BAD_STATES = frozenset(
-    ("error", "failed", "failure", "rejected", "declined", "denied", "refused", "invalid")
-)
+_BROKEN_STATES = frozenset(("error", "failure"))
+_BAD_STATES = frozenset(("failed", "rejected", "declined", "denied", "refused", "invalid"))
+"""States that something a tool looks up may also have."""
+_STATES = ("status", "state", "result")
+_ERRORS = ("error", "errors", "exception")
+_DONE = ("ok", "success", "succeeded", "is_success")
 _HTTP = ("status", "status_code", "statuscode", "http_status")
 _HTTP_ERRORS = re.compile(r"[45]\d\d")
 _FLAGS = ("iserror", "is_error", "failed", "failure")
 _NOTES = ("message", "detail", "body", "reason")
 _OF_NOTES = frozenset((*_NOTES, *_HTTP, "code", "type", "timestamp", "request_id", "path"))
 """Fields of an object that holds nothing but a message."""
+_ENVELOPES = ("data", "result", "response", "output", "body", "payload")
+"""Fields of a result that hold another."""
+_LISTS = (*_ENVELOPES, "results", "responses", "items")
+_NO_DATA = _OF_NOTES.union(_STATES, _ERRORS, _DONE, _FLAGS, _LISTS)
+_DEEPEST = 3  # number of results within each other that are read
 _LONGEST_NOTE = 200  # characters of a message that say whether it is about an error
 _ERROR_CODE = re.compile(r"error_?(?:code|message)$|[a-z]_?error$", re.IGNORECASE)
 
@@ -187,7 +197,10 @@ def _cell(text: str) -> object:
 
 
 def is_failure(trajectory: Trajectory, number: int) -> bool:
-    """Return whether the tool's turn of this number reports an error."""
+    """Return whether the tool's turn of this number reports an error.
+
+    Errors and states within the data that a tool looks up are those of the data.
+    """
     turn = trajectory.turns[number - 1]
     if turn.role != "tool":
         return False
@@ -197,21 +210,63 @@ def is_failure(trajectory: Trajectory, number: int) -> bool:
     if isinstance(value, str):
         return bool(_BROKEN.search(value[:_LONGEST_NOTE]))
     call = trajectory.caller_of(number)
-    verbs = {stem(part) for part in re.split(r"[_\W]+", call.name)} if call else set()
-    return isinstance(value, Mapping) and (
-        _reports_error(value)
-        or any(leaf is False and stem(key) in verbs for key, leaf in value.items())
+    parts = [(part, _reads(call) and _carries_data(part, call)) for part in enveloped(value)]
+    if not parts:
+        return False
+    (outer, has_data), *inner = parts
+    verbs = {*map(stem, name_words(call.name))} if call else set()
+    return (
+        _reports_error(outer, has_data=has_data)
+        or any(leaf is False and stem(key) in verbs for key, leaf in outer.items())
+        or any(_reports_error(part, has_data=False) for part, is_data in inner if not is_data)
     )
 
 
-def _reports_error(value: Mapping[str, object]) -> bool:
-    if any(value.get(key) for key in ("error", "errors", "exception")):
+def has_failed_part(trajectory: Trajectory, number: int) -> bool:
+    """Return whether a result of an action lists several, one of which reports an error."""
+    call, value = trajectory.caller_of(number), parsed(trajectory.turns[number - 1].text)
+    if call is None or not is_action(call.name) or is_reading(call.name):
+        return False
+    lists = [value, *(part.get(key) for part in enveloped(value) for key in _LISTS)]
+    return any(
+        isinstance(item, Mapping) and _reports_error(item, has_data=False)
+        for items in lists
+        if isinstance(items, list)
+        for item in items
+    )
+
+
+def enveloped(value: object) -> Iterator[Mapping[str, object]]:
+    """Yield a result, if it is an object, and those that its envelopes hold."""
+    layer = [value]
+    for _ in range(_DEEPEST):
+        objects = [part for part in layer if isinstance(part, Mapping)]
+        yield from objects
+        layer = [part.get(key) for part in objects for key in _ENVELOPES]
+
+
+def _reads(call: ToolCall | None) -> bool:
+    """Return whether a call looks something up, or no call is given."""
+    return call is None or is_reading(call.name)
+
+
+def _carries_data(value: Mapping[str, object], call: ToolCall | None) -> bool:
+    """Return whether a result has a field beyond messages, states and arguments of the call."""
+    given = [*((call and arguments_of(call)) or {}).values()]
+    return any(
+        str(key).casefold() not in _NO_DATA and leaf is not None and leaf not in given
+        for key, leaf in value.items()
+    )
+
+
+def _reports_error(value: Mapping[str, object], *, has_data: bool) -> bool:
+    """Return whether a result is an error's; a state beside data may be that of the data."""
+    if any(value.get(key) for key in _ERRORS):
         return True
-    done = (value.get(key, True) for key in ("ok", "success", "succeeded", "is_success"))
-    if any(str(flag).casefold() == "false" for flag in done):
+    if any(str(value.get(key, True)).casefold() == "false" for key in _DONE):
         return True
-    states = (str(value.get(key, "")).casefold() for key in ("status", "state", "result"))
-    if any(state in _BAD_STATES for state in states):
+    states = {str(value.get(key, "")).casefold() for key in _STATES}
+    if states & _BROKEN_STATES or (states & _BAD_STATES and not has_data):
         return True
     by_name = {str(key).casefold(): leaf for key, leaf in value.items()}
     return (

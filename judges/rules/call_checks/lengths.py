@@ -1,4 +1,4 @@
-"""Lengths of time in hours and minutes, and the number words that moments and lengths share."""
+"""Lengths of time in hours and minutes, and the number words that times and lengths share."""
 
 import re
 from collections.abc import Iterator

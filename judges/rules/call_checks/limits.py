@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.answers import action_stems, is_action
 from spanjury.judges.rules.call_checks.choices import record_of
+from spanjury.judges.rules.call_checks.clocks import COUNTED
 from spanjury.judges.rules.call_checks.context import (
     Context,
     Record,
@@ -21,7 +21,8 @@ from spanjury.judges.rules.call_checks.context import (
 )
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
-from spanjury.judges.rules.call_checks.wishes import DESTRUCTIVE, words_of
+from spanjury.judges.rules.call_checks.tool_names import action_stems, is_action, words_of
+from spanjury.judges.rules.call_checks.wishes import DESTRUCTIVE
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
@@ -49,7 +50,7 @@ _CLOCK = (
     r"|(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten"
     r"|eleven|twelve|1?\d)(?: in the (?:evening|afternoon|morning))?)"
 )
-_NO_CLOCK = r"(?!\w|\s(?:euros?|minutes|people|days))"
+_NO_CLOCK = rf"(?!\w|{COUNTED})"
 _LATEST = re.compile(
     r"\b(?P<words>(?P<over>(?:out|done|finished|over|back|home|ready|end(?:s|ed)?) (?:by|before))"
     rf"|before|by|no later than|not after|at the latest)\s(?P<clock>{_CLOCK}){_NO_CLOCK}",
@@ -336,9 +337,7 @@ def _outside_hours(
 
 
 def _minutes(clock: str) -> frozenset[int]:
-    """Return the minutes of the day that a time in words may mean."""
+    """Return the minutes of the day that a time in words may mean; none for midnight."""
     if re.fullmatch(r"noon|midday", clock, re.IGNORECASE):
         return frozenset((12 * 60,))
-    evening = re.search(r"evening|afternoon", clock)
-    minutes = moments((f"at {clock.split(' in the', maxsplit=1)[0]}",)).times
-    return frozenset(minute for minute in minutes if not evening or minute >= 12 * 60)
+    return moments((f"at {clock}",)).clock

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.answers import Claim, action_stems, clauses, is_action
+from spanjury.judges.rules.call_checks.answers import Claim, clauses
 from spanjury.judges.rules.call_checks.context import (
     arguments_of,
     is_failure,
@@ -22,7 +22,7 @@ from spanjury.judges.rules.call_checks.context import (
 )
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
-from spanjury.judges.rules.call_checks.wishes import words_of
+from spanjury.judges.rules.call_checks.tool_names import action_stems, is_action, words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals

@@ -12,7 +12,8 @@ from datetime import date, timedelta
 from functools import lru_cache
 from itertools import combinations
 
-from spanjury.judges.rules.call_checks.lengths import COUNT, HOURS, count_of, lengths
+from spanjury.judges.rules.call_checks.clocks import DAY, clocks
+from spanjury.judges.rules.call_checks.lengths import COUNT, count_of, lengths
 from spanjury.judges.rules.dates import dates as dates_in_digits
 from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
 
@@ -107,45 +108,7 @@ _PAST = re.compile(
 )
 """Words before a length of time for which something was so, as in ``we were away for a week``."""
 _FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
-_CLOCK = re.compile(
-    r"(?:(?<![\d:.,-])|(?<=\d-))([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?",
-    re.IGNORECASE,
-)
-_ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d):(\d\d)")
-_MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
-_NAMED_HOUR = re.compile(
-    rf"\b(half past|quarter past|quarter to|half|(?:five|ten|twenty|\d\d?) (?:past|to)) "
-    rf"({'|'.join(HOURS)}|1?\d)\b",
-    re.IGNORECASE,
-)
-_BARE_HOUR = re.compile(
-    rf"\b(?:at|from|until|till|by|to|before|after|between|around|about|and|or|for|past|not"
-    rf"|make it|@) ?"
-    rf"({'|'.join(HOURS)}|\d\d?)(?![\d:.,]\d| more\b)\b",
-    re.IGNORECASE,
-)
-_HOUR_MINUTES = re.compile(
-    rf"\b({'|'.join(HOURS)}) (fifteen|twenty|thirty|forty|fifty)(?:[- ](five))?\b", re.IGNORECASE
-)
-_HOUR_BESIDE = re.compile(
-    rf"(?<![\w.,:/-])({'|'.join(HOURS)}|\d\d?)"
-    rf"(?: ?(?:to|till|until|[-–]) ?(?:half|quarter|noon|midday|midnight|{'|'.join(HOURS)}"
-    r"|\d\d?(?![\d:.,]*\d))\b| or (?:later|earlier|after|before)\b| ?o['’]?clock\b| sharp\b"
-    r"| ?ish\b)",
-    re.IGNORECASE,
-)
-"""An hour without a preposition, as in ``2 to half past 3`` and ``5 or later``."""
-_PARTS: tuple[tuple[str, range], ...] = (
-    (r"\bmorning\b", range(5 * 60, 12 * 60 + 1)),
-    (r"\b(?:noon|midday|lunch\w*)\b", range(11 * 60, 14 * 60 + 1)),
-    (r"\bafternoon\b", range(12 * 60, 18 * 60 + 1)),
-    (r"\b(?:evening|tonight|dinner)\b", range(17 * 60, 23 * 60 + 1)),
-    (r"\bmidnight\b", range(1)),
-    (r"\bafter (?:work|school)\b", range(15 * 60, 21 * 60 + 1)),
-    (r"\b(?:end of (?:the )?day|close of business)\b", range(17 * 60, 24 * 60)),
-)
 _NEXT, _NEAR, _FAR = 7, 14, 62  # distance in days from today up to which a weekday may be meant
-_DAY = 24 * 60
 _YEARS = range(1001, 9000)  # of today, from which steps of up to 999 years lead to other dates
 _MOST = 30  # maximum moments that are compared with each other
 
@@ -174,7 +137,7 @@ class Moments:
         Times of day, in minutes since midnight.
     times
         The times of `clock`, and all minutes of the parts of the day that texts name, such as
-        the morning.
+        the morning; those from an exact time on if one is beside the part.
     lengths
         Lengths of time in minutes.
     offsets
@@ -261,17 +224,15 @@ class Moments:
 
     def names_time(self, minute: int, *, in_utc: bool = False) -> bool:
         """Return whether the texts lead to a time of day, in minutes since midnight."""
-        if minute in {0, _DAY - 1} or (minute in self.times and not (in_utc and self.offsets)):
+        if minute in {0, DAY - 1} or (minute in self.times and not (in_utc and self.offsets)):
             return True
         sign = -1 if in_utc else 1
         if any(
-            (time + sign * offset) % _DAY == minute
-            for time in self.times
-            for offset in self.offsets
+            (time + sign * offset) % DAY == minute for time in self.times for offset in self.offsets
         ):
             return True
         return any(
-            (time + sign * length) % _DAY == minute
+            (time + sign * length) % DAY == minute
             for time in self.times
             for length in self.lengths
             for sign in (1, -1)
@@ -309,7 +270,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     if today:
         full |= {today + timedelta(shift) for shift in shifts}
         full |= {*_calendar_steps(lower, today)}
-    weekdays, clock = {*_weekdays(whole)}, frozenset(_times(whole, undated=undated))
+    weekdays, (clock, parts) = {*_weekdays(whole)}, clocks(whole, undated=undated)
     beyond = {weekday for weekday, is_beyond in weekdays if is_beyond}
     return Moments(
         today=today,
@@ -320,7 +281,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
         shifts=frozenset(shifts),
         months=frozenset(_month(name) for name in _WHOLE_MONTH.findall(whole)),
         clock=clock,
-        times=clock.union(*(part for pattern, part in _PARTS if re.search(pattern, lower))),
+        times=clock | parts,
         lengths=frozenset(lengths(whole)),
         offsets=frozenset(_offsets(whole)),
         has_steps=bool(steps or shifts),
@@ -490,41 +451,6 @@ def _calendar_steps(lower: str, today: date) -> Iterator[date]:
 def _offsets(text: str) -> Iterator[int]:
     for match in _OFFSET.finditer(text):
         yield int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3]))
-
-
-def _times(text: str, *, undated: str) -> Iterator[int]:
-    """Yield the times of day that `text` names; `undated` is the text without its dates."""
-    for match in _ISO_TIME.finditer(text):
-        yield int(match[1]) * 60 + int(match[2])
-    for match in _CLOCK.finditer(text):
-        yield from _of_clock(int(match[1]), int(match[2]), match[3])
-    for match in _MERIDIEM.finditer(text):
-        yield from _of_clock(count_of(match[1]), 0, match[2])
-    for match in _NAMED_HOUR.finditer(text):
-        words, hour = match[1].lower(), count_of(match[2])
-        past = next(
-            (minutes for word, minutes in (("half", 30), ("quarter", 15)) if word in words), 0
-        )
-        past = past or count_of(words.split()[0])
-        yield from _of_clock(hour, 0, None, shift=-past if words.endswith("to") else past)
-    for match in _HOUR_MINUTES.finditer(text):
-        minute = count_of(match[2]) + (5 if match[3] else 0)
-        yield from _of_clock(count_of(match[1]), minute, None)
-    bare = (*_BARE_HOUR.finditer(text), *_HOUR_BESIDE.finditer(undated))
-    for match in bare:
-        hour = count_of(match[1])
-        if hour <= 24:  # noqa: PLR2004
-            yield from _of_clock(hour, 0, None)
-
-
-def _of_clock(hour: int, minute: int, half: str | None, shift: int = 0) -> Iterator[int]:  # noqa: PLR0917
-    base = hour * 60 + minute + shift
-    if half:
-        yield ((hour % 12) * 60 + minute + (12 * 60 if half.lower() == "p" else 0)) % _DAY
-    else:
-        yield base % _DAY
-        if hour <= 12:  # noqa: PLR2004
-            yield (base + 12 * 60) % _DAY
 
 
 def read_moment(value: str) -> tuple[date | None, int | None] | None:

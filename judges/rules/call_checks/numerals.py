@@ -16,6 +16,7 @@ from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import HUMP
 
 NUMERAL = re.compile(
     r"(?:(?<![\w.,/:-])|(?<=\":))-?"
@@ -46,7 +47,7 @@ _WORDS = (
     (r"\b(?:cents?|percent|%)", (100.0, 0.01)),
 )
 _IDENTITY = re.compile(
-    r"(?:^|[._\W]|(?-i:(?<=[a-z])(?=[A-Z])))"
+    r"(?:^|[._\W]|(?-i:" + HUMP.pattern + r"))"
     r"(?:id|uid|no|nr|num|number|ref|reference|key|code|pin|sku|isbn|iban|phone|tel|mobile|fax|zip"
     r"|postcode|plz|account|card|table|room|gate|platform|track|floor|page|chapter|version|seat"
     r"|coach|carriage|locker|terminal|desk|bay|berth|line|row|ticket|flight|train|bus|tram|invoice"

@@ -2,8 +2,9 @@
 
 It reads `type`, `enum`, `const`, bounds, `multipleOf`, lengths, `pattern`, `required`,
 `properties`, `additionalProperties`, `items`, `uniqueItems`, `allOf`, `anyOf`, `oneOf`, `not`,
-`$ref` within the schema, and the formats of dates, times, `email`, `uuid` and `uri`. It ignores
-all other keywords.
+`$ref` within the schema, `nullable`, and the formats of dates, times, `email`, `uuid` and `uri`.
+It ignores all other keywords, so a part of `oneOf` or `not` that has any other accepts no value for
+sure.
 """
 
 import json
@@ -58,6 +59,29 @@ _FORMATS: Mapping[str, Callable[[str], object]] = MappingProxyType(
         "uri": _uri,
     }
 )
+_BELOW = ("additionalProperties", "items", "not")
+"""Keywords whose value is a schema."""
+_LISTED = ("allOf", "anyOf", "oneOf")
+_READ = frozenset(
+    (
+        *(
+            *_BELOW,
+            *_LISTED,
+            "type",
+            "enum",
+            "const",
+            "properties",
+            "required",
+            "pattern",
+            "format",
+        ),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "nullable"),
+        *("minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
+        *("title", "description", "default", "examples", "example", "deprecated", "readOnly"),
+        *("writeOnly", "$comment", "$schema", "$id", "$defs", "definitions", "discriminator"),
+    )
+)
+"""Keywords that are checked, or that reject no value."""
 
 
 class Breach(NamedTuple):
@@ -103,7 +127,7 @@ def _breaches(
     if schema is False:
         yield Breach(path, "The schema allows no such argument.")
     rules = resolved(schema, root)
-    if not rules or depth > _MOST:
+    if not rules or depth > _MOST or (value is None and rules.get("nullable") is True):
         return
     own = [*_own(value, rules, path)]
     yield from own
@@ -114,13 +138,38 @@ def _breaches(
     for part in _listed(rules, "allOf"):
         yield from within(value, part, path)
     for key in ("anyOf", "oneOf"):
-        options = [[*within(value, part, path)] for part in _listed(rules, key)]
+        parts = _listed(rules, key)
+        options = [[*within(value, part, path)] for part in parts]
+        fits = [
+            not option and _is_read(part, root) for part, option in zip(parts, options, strict=True)
+        ]
         if options and all(options):
             yield min(options, key=len)[0]
-        elif key == "oneOf" and options.count([]) > 1:
+        elif key == "oneOf" and sum(fits) > 1:
             yield Breach(path, "The value fits several of the options of which it must fit one.")
-    if "not" in rules and not [*within(value, rules["not"], path)]:
+    excluded = rules.get("not")
+    if "not" in rules and _is_read(excluded, root) and not [*within(value, excluded, path)]:
         yield Breach(path, "The schema excludes this value.")
+
+
+def _is_read(schema: object, root: Mapping[str, object], *, depth: int = 0) -> bool:
+    """Return whether a schema has no keyword by which a value is rejected unnoticed."""
+    if isinstance(schema, bool):
+        return True
+    rules = resolved(schema, root)
+    parts = [rules[key] for key in _BELOW if key in rules]
+    parts += [part for key in _LISTED for part in _listed(rules, key)]
+    properties = rules.get("properties")
+    parts += properties.values() if isinstance(properties, Mapping) else ()
+    pattern, form = rules.get("pattern"), rules.get("format")
+    return (
+        bool(rules or schema == {})
+        and depth <= _MOST
+        and rules.keys() <= _READ
+        and (form is None or form in _FORMATS)
+        and (pattern is None or _is_applied(str(pattern)))
+        and all(_is_read(part, root, depth=depth + 1) for part in parts)
+    )
 
 
 def _inner(
@@ -134,7 +183,8 @@ def _inner(
     if isinstance(value, Mapping):
         properties = rules.get("properties")
         declared = properties if isinstance(properties, Mapping) else {}
-        others = rules.get("additionalProperties", True)
+        is_matched = "patternProperties" in rules  # these are not read
+        others = True if is_matched else rules.get("additionalProperties", True)
         for key, held in value.items():
             inner = f"{path}.{key}" if str(key).isidentifier() else f"{path}[{json.dumps(key)}]"
             if key in declared:
@@ -145,7 +195,8 @@ def _inner(
             else:
                 yield from within(held, others, inner)
     elif isinstance(value, list):
-        for number, held in enumerate(value):
+        first = len(_listed(rules, "prefixItems"))
+        for number, held in enumerate(value[first:], first):
             yield from within(held, rules.get("items", True), f"{path}[{number}]")
 
 
@@ -153,9 +204,8 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
     """Yield what is wrong with a value itself, apart from its contents."""
     types = rules.get("type")
     names = [types] if isinstance(types, str) else types if isinstance(types, list) else []
-    known_types = [name for name in names if name in _TYPES]
-    if known_types and not any(_TYPES[name](value) for name in known_types):
-        expected = " or ".join(known_types)
+    if names and all(name in _TYPES and not _TYPES[name](value) for name in names):
+        expected = " or ".join(names)
         yield Breach(path, f"The schema requires {_article(expected)} here, not {_kind(value)}.")
         return
     options = rules.get("enum")
@@ -234,13 +284,20 @@ def _sizes(
 
 
 def _matches(pattern: str, value: str) -> bool:
+    if len(value) > _LONGEST or not _is_applied(pattern):
+        return True
+    return re.search(pattern, value) is not None
+
+
+def _is_applied(pattern: str) -> bool:
     # A schema is untrusted data: a pattern that could take forever is not applied.
-    if len(value) > _LONGEST or _NESTED.search(pattern):
-        return True
+    if _NESTED.search(pattern):
+        return False
     try:
-        return re.search(pattern, value) is not None
+        re.compile(pattern)
     except re.error:  # a pattern of another dialect
-        return True
+        return False
+    return True
 
 
 def _listed(rules: Mapping[str, object], key: str) -> Sequence[object]:

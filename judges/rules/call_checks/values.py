@@ -19,7 +19,6 @@ from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import INSTRUCTIONS, json_leaves
 from spanjury.judges.rules.call_checks.amounts import amounts, is_money
 from spanjury.judges.rules.call_checks.amounts import nearest as nearest_amount
-from spanjury.judges.rules.call_checks.answers import is_action
 from spanjury.judges.rules.call_checks.context import (
     Context,
     number_of,
@@ -41,7 +40,8 @@ from spanjury.judges.rules.call_checks.moments import (
 )
 from spanjury.judges.rules.call_checks.numerals import counts_of, numerals, spelling_of
 from spanjury.judges.rules.call_checks.schema import resolved
-from spanjury.judges.rules.call_checks.wishes import denial, party_sizes, wish, words_of
+from spanjury.judges.rules.call_checks.tool_names import is_action, words_of
+from spanjury.judges.rules.call_checks.wishes import denial, party_sizes, wish
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem

@@ -5,15 +5,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.clocks import FOR_PEOPLE
 from spanjury.judges.rules.call_checks.context import Context, number_of
-from spanjury.judges.rules.call_checks.lengths import HOURS
 from spanjury.judges.rules.call_checks.numerals import numerals
+from spanjury.judges.rules.call_checks.tool_names import verb_of, words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 _NEGATIONS = frozenset(
     """no not without don never t needn cancel drop skip off isn doesn myself
     ourselves""".split()  # noqa: SIM905
@@ -45,11 +45,6 @@ _FORBIDDEN = re.compile(
 )
 
 
-_FOR_PEOPLE = re.compile(
-    rf"\b(?:table|dinner|lunch|brunch|reservation)\b(?: [a-z]+)? for ({'|'.join(HOURS)}|\d\d?)\b"
-    r"(?! (?:hour|night|day|minute|euro|dollar|o['’]clock|[ap]\.?m)|[:./-]\d)",
-    re.IGNORECASE,
-)
 _MORE_PEOPLE = re.compile(
     r"\b(?:more|another|extra|plus|join\w*|bring\w*|also|and (?:a|the|my|our)|kids?|child\w*)\b",
     re.IGNORECASE,
@@ -70,18 +65,6 @@ _MEASURES = frozenset(
 """Units of numbers that do not say how often something is done."""
 _FOR = re.compile(r"\b(?:for|at|to|from|on|until|by|of) $", re.IGNORECASE)
 _MOST_TIMES = 20
-
-
-def words_of(path: str) -> frozenset[str]:
-    """Return the words in the name of a tool, or in that of the argument at a path.
-
-    Examples
-    --------
-    >>> sorted(words_of("$.guests[0].maxPrice"))
-    ['max', 'price']
-    """
-    name = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
-    return frozenset(part.lower() for part in _HUMP.split(name) if part)
 
 
 def wish(parts: Collection[str], texts: Sequence[str]) -> bool | None:
@@ -134,7 +117,7 @@ def omitted(
 
 def forbidden(name: str, context: Context) -> str:
     """Return the words by which the user's last turn forbids the tool of this name, or ``""``."""
-    first = stem(_HUMP.split(name)[0].lower())
+    first = verb_of(name)
     last = context.asked[-1] if context.asked else ""
     return next(
         (
@@ -148,7 +131,7 @@ def forbidden(name: str, context: Context) -> str:
 
 def is_unasked(name: str, context: Context) -> bool:
     """Return whether a tool removes something for good although no turn mentions such a wish."""
-    first = stem(_HUMP.split(name)[0].lower())
+    first = verb_of(name)
     texts = (*context.spoken, *context.replies)
     return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, texts))
 
@@ -173,5 +156,5 @@ def party_sizes(context: Context) -> list[float]:
     asked = "\n".join(context.asked)
     if _MORE_PEOPLE.search(asked) or numerals(context.asked).counts_people:
         return []
-    matches = _FOR_PEOPLE.finditer(asked)
+    matches = FOR_PEOPLE.finditer(asked)
     return [quantity.value for match in matches for quantity in quantities(match[1])]

@@ -294,7 +294,7 @@ class LineTail:
 
 def _bytes_before(file: BufferedReader, offset: int) -> bytes:
     """Return the last bytes before `offset`, at which the file is then."""
-    file.seek(0, os.SEEK_END)  # discards the buffer, since the file may have been written anew
+    file.seek(0, os.SEEK_END)  # discards the buffer, since the file may have been written again
     file.seek(max(0, offset - _ENDING))
     return file.read(min(offset, _ENDING))
 

@@ -7,7 +7,7 @@ medium.
 
     Report(
         title="Judge card",
-        answer="The judge meets all 3 demands.",
+        answer="The judge meets all 3 requirements.",
         facts=[prose("judge: {}", code(signature))],
         sections=[
             Section(

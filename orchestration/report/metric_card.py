@@ -18,7 +18,7 @@ def index_page(cards: Iterable[MetricCard]) -> str:
 def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
     """Yield the facts of a card with their headings; those that do not apply are skipped."""
     yield "metric", card.name if card.name == card.family else f"{card.name} ({card.family})"
-    yield "says", card.summary
+    yield "measures", card.summary
     yield "formula", card.formula
     yield "scores", f"{card.bounds}, {_better(card)}"
     yield "levels", ", ".join(card.levels)
@@ -32,7 +32,7 @@ def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
     yield "empty texts", card.empty
     yield "limits", card.limits
     if card.batch_dependent:
-        yield "beware", "a segment's score depends on the segments that are scored with it"
+        yield "beware", "the score of a segment depends on the other segments in the batch"
     yield "paper", card.paper
     yield "computed by", f"{card.library} ({card.licence})"
     if card.extra:
@@ -42,7 +42,7 @@ def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
 def _index(cards: Iterable[MetricCard]) -> Iterator[str]:
     yield "# Metrics"
     yield ""
-    yield "| metric | category | needs | scores | says |"
+    yield "| metric | category | needs | scores | measures |"
     yield "|---|---|---|---|---|"
     for card in cards:
         facts = dict(card_facts(card))
@@ -55,7 +55,7 @@ def _lines(card: MetricCard) -> Iterator[str]:
     facts = dict(card_facts(card))
     yield f"# {card.title}"
     yield ""
-    yield facts.pop("says")
+    yield facts.pop("measures")
     yield ""
     yield "```text"
     yield facts.pop("formula")
@@ -80,9 +80,9 @@ def _better(card: MetricCard) -> str:
 
 
 def _needs(card: MetricCard) -> str:
-    references = {"none": "", "one": "a reference (of several the best counts)"}
+    references = {"none": "", "one": "a reference (with several, the best counts)"}
     needed = [
-        references.get(card.references, "references, used together"),
+        references.get(card.references, "references, all used together"),
         "the source" if card.needs_source else "",
         "a model that you name" if card.weights else "",
     ]

@@ -230,7 +230,7 @@ def parse_gate(text: str) -> Gate:
     """
     comparison = parse_comparison(text)
     if comparison is None or comparison.relation not in _ORDERED or comparison.number is None:
-        raise ConfigError(f"a demand is MEASURE>=NUMBER (or <=, >, <), not {text!r}")
+        raise ConfigError(f"a requirement is MEASURE>=NUMBER (or <=, >, <), not {text!r}")
     return Gate(name=comparison.name, relation=comparison.relation, bound=comparison.number)
 
 
@@ -258,7 +258,11 @@ def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
                 title="Judge card",
                 only="terminal",
             ),
-            Section("Demands", [table(["demand", "is", ""], _demands(card, gates))], only="page"),
+            Section(
+                "Requirements",
+                [table(["requirement", "is", ""], _demands(card, gates))],
+                only="page",
+            ),
             *(
                 Section(record.exam.capitalize(), list(_exam(record)), only="page")
                 for record in card.records
@@ -270,8 +274,8 @@ def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
 def _answer(card: Card, gates: Sequence[Gate]) -> str:
     missed = [result.demand for result in results(card, gates) if not result.met]
     if missed:
-        return f"The judge misses {len(missed)} of {len(gates)} demands: {named(missed)}."
-    return f"The judge meets all demands ({len(gates)})." if gates else ""
+        return f"The judge misses {len(missed)} of {len(gates)} requirements: {named(missed)}."
+    return f"The judge meets all requirements ({len(gates)})." if gates else ""
 
 
 def card_json(card: Card, *, gates: Sequence[Gate]) -> dict[str, object]:

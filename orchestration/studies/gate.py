@@ -75,7 +75,7 @@ class OverBase:
         less = self.less_is_better
         if bound is None:
             met = value is not None and (less or value > 0)
-            relation = ", which the base has not" if less else " > 0, as the base has none"
+            relation = ", which the base does not have" if less else " > 0, as the base has none"
         else:
             better = operator.lt if less else operator.gt
             met = value is not None and better(value, bound)
@@ -167,7 +167,7 @@ def gate_report(findings: GateFindings) -> Report:
     return Report(
         title=f"Gate: {'not passed' if findings.missed else 'passed'}",
         answer=f"The model meets {len(findings.demands) - len(findings.missed)} of"
-        f" {len(findings.demands)} demands.",
+        f" {len(findings.demands)} requirements.",
         facts=[(code(findings.model), " on ", *data[1:])],
         sections=[
             Bullets(

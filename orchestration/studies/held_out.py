@@ -31,16 +31,17 @@ FIGURES: Mapping[str, str] = {
     "reports.parsed": "share of the examples with a readable report",
     "spans.precision": "share of the marked characters that are errors",
     "spans.recall": "share of the characters of errors that are marked",
-    "spans.f1": "harmonic mean of these two",
-    "graded.precision": "the same, half a point where only the grade is wrong (minor, major)",
-    "graded.recall": "the same, half a point where only the grade is wrong",
-    "graded.f1": "harmonic mean of these two",
+    "spans.f1": "harmonic mean of this precision and recall",
+    "graded.precision": "the same, with half a point if only the grade is wrong (minor, major)",
+    "graded.recall": "the same, with half a point if only the grade is wrong",
+    "graded.f1": "harmonic mean of this precision and recall",
     "recognised.error_free": "share of the texts without errors in which none is found",
     "recognised.faulty": "share of the texts with errors in which one is found",
-    "severity.alike": "share of the spans found and of the target that meet with one severity",
-    "severity.apart": "by how much severities differ where spans meet, on average",
-    "score.spearman": "rank correlation of the score with that of the target",
-    "score.error": "by how many of 100 points the score is off, on average",
+    "severity.alike": "share of the marked and of the target spans that overlap one of the same"
+    " severity",
+    "severity.apart": "mean difference of the severities of overlapping spans",
+    "score.spearman": "rank correlation of the score with the correct one",
+    "score.error": "mean error of the score, in points of 100",
 }
 """Name -> meaning."""
 
@@ -256,12 +257,12 @@ def cautions(score_arrays: ScoreArrays) -> Iterator[str]:
             if outcome is not Outcome.SCORED
         )
         yield (
-            f"{lost} of {score_arrays.asked} examples have no report ({ends}): they count in"
-            " reports.parsed, and in nothing else"
+            f"{lost} of {score_arrays.asked} examples have no report ({ends}): they count"
+            " only in reports.parsed"
         )
     inputs = len(np.unique(score_arrays.inputs))
     if inputs < _FEW:
-        yield f"the examples are of {inputs} inputs: with so few, intervals are too narrow"
+        yield f"the examples have only {inputs} inputs, so intervals are too narrow"
 
 
 def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure]:

@@ -59,8 +59,8 @@ def which_count(chances: Sequence[float | None]) -> list[bool]:
 def left_out_note(texts: int) -> str:
     """Say that marks without a chance are left out."""
     return (
-        f"{texts} marked texts are left out: others have a chance with which they were drawn, and"
-        " no one knows theirs"
+        f"{texts} marked texts are left out: other texts have a chance with which they were"
+        " drawn, but theirs is unknown"
     )
 
 

@@ -53,7 +53,7 @@ class TextIds:
 
 def judged_twice(run: str, *, text: str, aspect: str) -> DataError:
     """Return the error of a run with two results for a text on an aspect."""
-    return DataError(f"{run} holds two results for {text!r} on {aspect}: remove one of them")
+    return DataError(f"{run} has two results for {text!r} on {aspect}: remove one of them")
 
 
 def source_of(segment: Segment) -> str:

@@ -62,7 +62,7 @@ SHOTS = (
     Shot(
         name="view",
         title="A run",
-        says="Texts with their error spans, the evidence in the source, and what each seat said.",
+        says="Texts with their error spans, the evidence in the source, and each seat's report.",
         command="view later --html view.html",
         page="view.html",
         keys="jjn",
@@ -70,7 +70,7 @@ SHOTS = (
     Shot(
         name="view-two",
         title="Two runs side by side",
-        says="What do both mark, what only one of them, and by how much do their scores differ?",
+        says="Which spans do both mark, which only one, and how far do their scores differ?",
         command="view run later --html two.html",
         page="two.html",
         scheme="dark",
@@ -79,14 +79,14 @@ SHOTS = (
     Shot(
         name="runs",
         title="Many runs",
-        says="Which runs are there, how did they score, and what did they cost?",
+        says="All runs of a folder, with their scores and costs.",
         command="view . --title 'Runs of a week' --html list.html",
         page="list.html",
     ),
     Shot(
         name="marking",
         title="People's marks",
-        says="Accept or reject what judges marked, mark what they overlooked, give a score.",
+        says="Accept or reject judges' spans, mark what they overlooked, and give a score.",
         command="view run",
         page="",
         keys="djnan",
@@ -103,7 +103,7 @@ SHOTS = (
     Shot(
         name="discernment",
         title="Exam of discernment",
-        says="Good texts are damaged: how often is that caught, and at which price?",
+        says="Good texts are damaged: how often does the judge notice, at 10 % false alarms?",
         command=f"exam discernment good.jsonl --limit 20 {PANEL} -o discernment",
         page="discernment/report.html",
         at="#what-it-discerns",
@@ -111,7 +111,7 @@ SHOTS = (
     Shot(
         name="discernment-pictures",
         title="Its pictures",
-        says="They are in the page itself, and as files in the folder `pictures` beside it.",
+        says="They are part of the page, and also files in the folder `pictures` beside it.",
         command=f"exam discernment good.jsonl --limit 20 {PANEL} -o discernment",
         page="discernment/report.html",
         at="#pictures",
@@ -120,14 +120,14 @@ SHOTS = (
     Shot(
         name="faithfulness",
         title="Exam of faithfulness",
-        says="Error lists are changed: do the scores follow?",
+        says="The judge's error lists are changed: do its scores follow?",
         command=f"exam faithfulness summaries.jsonl {PANEL} -o faithfulness",
         page="faithfulness/report.html",
     ),
     Shot(
         name="robustness",
         title="Exam of robustness",
-        says="Flawed texts are attacked: does the judge fall for it?",
+        says="Flawed texts get attacks added: is the judge deceived?",
         command=f"exam robustness good.jsonl --limit 12 {PANEL} -o robustness",
         page="robustness/report.html",
         scheme="dark",
@@ -135,7 +135,7 @@ SHOTS = (
     Shot(
         name="repair",
         title="Exam of repair",
-        says="Errors are planted and repaired: what is gone, and what is harmed?",
+        says="Errors are planted and repaired: which are gone, and what did the repair harm?",
         command="exam repair good.jsonl --limit 6 --judge grounding --examiner form.toml"
         " --repair-model openai-compatible/writer --repair-base-url {server} -o repair",
         page="repair/report.html",
@@ -150,28 +150,28 @@ SHOTS = (
     Shot(
         name="exam-compare",
         title="Two judges compared",
-        says="Which of two judges discerns more, on the same damage?",
+        says="Which of two judges notices more of the same damage?",
         command="exam compare discernment other --html judges.html",
         page="judges.html",
     ),
     Shot(
         name="span-bench",
         title="Span bench",
-        says="Spans and decisions beside what people marked, and beside what needs no judge.",
+        says="Spans and decisions compared with people's marks and with trivial baselines.",
         command=f"bench spans damaged.jsonl {PANEL} -o span-bench",
         page="span-bench/report.html",
     ),
     Shot(
         name="meta",
         title="Agreement with people",
-        says="How far does each judge and metric agree with people?",
+        says="How far do judges and metrics agree with people?",
         command="meta run scores.jsonl --human summaries.jsonl --html meta.html",
         page="meta.html",
     ),
     Shot(
         name="meta-pictures",
         title="Its pictures",
-        says="One page holds them all.",
+        says="One page contains them all.",
         command="meta run scores.jsonl --human summaries.jsonl --html meta.html",
         page="meta.html",
         at="#pictures",
@@ -180,14 +180,14 @@ SHOTS = (
     Shot(
         name="calibration",
         title="Calibration of a panel",
-        says="Scores on people's scale, and thresholds with a promise: what are they worth?",
+        says="Scores on people's scale, and thresholds with guaranteed error rates: do they work?",
         command="calibrate jury --human scored.jsonl --html calibration.html",
         page="calibration.html",
     ),
     Shot(
         name="panel-study",
         title="Which seats",
-        says="What does each seat of a panel add, which panels are worth their cost?",
+        says="What does each seat of a panel add, and which panels are worth their cost?",
         command="panel study jury --human scored.jsonl --html seats.html",
         page="seats.html",
         at="#cost-and-agreement",
@@ -195,7 +195,7 @@ SHOTS = (
     Shot(
         name="cascade",
         title="Cascades",
-        says="Cheap seats first: how far do they agree with people, and at what cost?",
+        says="Cheap seats judge first: how far do cascades agree with people, and at what cost?",
         command="panel cascade jury --human scored.jsonl --html cascade.html",
         page="cascade.html",
         at="#agreement-with-people",
@@ -204,7 +204,7 @@ SHOTS = (
     Shot(
         name="ranking",
         title="Systems ranked",
-        says="Which systems differ, by the panel on all texts and people on some?",
+        says="Which systems differ, according to the panel on all texts and people on some?",
         command="rank jury --human marked.jsonl --html ranking.html",
         page="ranking.html",
     ),
@@ -218,7 +218,7 @@ SHOTS = (
     Shot(
         name="gate",
         title="Gate of a distilled judge",
-        says="A trained judge beside its teacher: is it as demanded? This one learnt nothing.",
+        says="Does a trained judge meet the requirements? This one has learnt nothing.",
         command="distil gate model --data set --no-base --judge form -o gate",
         page="gate/gate.html",
     ),
@@ -241,7 +241,7 @@ SHOTS = (
     Shot(
         name="flow",
         title="What WMD and MoverScore see",
-        says="Which words move to which, and how far.",
+        says="Which words are moved to which, and how far.",
         command="metrics show summaries.jsonl --row harbour-bridge/system-b"
         " --metric wmd:model=encoder -o flow.html",
         page="flow.html",
@@ -250,7 +250,7 @@ SHOTS = (
     Shot(
         name="heat-map",
         title="What BERTScore sees",
-        says="How alike the tokens of a text and of its reference are.",
+        says="How similar the tokens of a text are to those of its reference.",
         command="metrics show summaries.jsonl --row harbour-bridge/system-b"
         " --metric bertscore:model=encoder -o map.html",
         page="map.html",
@@ -260,13 +260,14 @@ SHOTS = (
 _HEAD = """\
 # Pages
 
-Every finding is one file of HTML: it needs no network, runs no script but its own, fits a phone,
-and is dark where the reader's system is. Commands that write a folder put the page into it, beside
-the same in Markdown and JSON; `--html FILE.html` writes the page alone, or once more.
+Commands write their findings as a page: one HTML file that loads nothing from the network and runs
+only its own script. It fits a phone, and is dark if the reader's system is. Commands that write a
+folder put the page there, with the same findings as Markdown and JSON. `--html FILE.html` writes
+only the page, or a second copy of it.
 
-The texts are `examples/summaries.jsonl`, and as `good.jsonl` those of `--demo`; `scored.jsonl` has
-damaged versions of these for four systems, scored by what was damaged, and the two models of `jury`
-are scripts. `just gallery` makes all pages and pictures again.
+The texts of these pages are `examples/summaries.jsonl` and, as `good.jsonl`, those of `--demo`.
+`scored.jsonl` has damaged versions of the latter for four systems, with scores that follow from
+the damage. The two models of `jury` are scripts. `just gallery` renews all pages and pictures.
 """
 
 

@@ -329,8 +329,8 @@ def _similarity_summary(pairs: TokenSimilarities, mapped: tuple[int, ...]) -> li
     lines.append(f"{sizes[0]:,} tokens in the output, {sizes[1]:,} in the reference")
     if mapped != sizes:
         lines.append(
-            f"The map holds the first {mapped[0]:,} tokens of the output and the first"
-            f" {mapped[1]:,} of the reference; texts and best partners are there in full"
+            f"The map shows the first {mapped[0]:,} tokens of the output and the first"
+            f" {mapped[1]:,} of the reference; texts and best partners are complete"
         )
     return [line for line in lines if line]
 
@@ -433,15 +433,17 @@ def _flow_summary(flow: TokenFlow, drawn: Sequence[Flow]) -> list[str]:
     lines = [_listed(flow.scores)]
     lines.append(
         f"{len(flow.output):,} tokens in the output, {len(flow.reference):,} in the reference,"
-        f" {len(flow.flows):,} flows of mass {total:.3g} in all"
+        f" {len(flow.flows):,} flows with a total mass of {total:.3g}"
     )
     if len(drawn) < len(flow.flows):
         lines.append(
-            f"Drawn are the first {_MOST_TOKENS:,} tokens of each text and the heaviest"
+            f"The drawing shows the first {_MOST_TOKENS:,} tokens of each text and the heaviest"
             f" {len(drawn):,} flows between them: {shown / total:.1%} of the mass"
         )
     elif max(len(flow.output), len(flow.reference)) > _MOST_TOKENS:
-        lines.append(f"Drawn are the first {_MOST_TOKENS:,} tokens of each text, with every flow")
+        lines.append(
+            f"The drawing shows the first {_MOST_TOKENS:,} tokens of each text and every flow"
+        )
     return [line for line in lines if line]
 
 

@@ -109,7 +109,7 @@ class BasisRow(_Row):
     reason: str = Field(description="The reason in a sentence.")
     threshold: float | None = Field(description="Threshold that the probability was compared with.")
     false_alarms: float | None = Field(
-        description="Share of the texts without error that get this decision or a graver one."
+        description="Share of error-free texts that get this decision or a more severe one."
     )
     measured_on: str = Field(description="The texts on which that was counted.")
     misses: float | None = Field(

@@ -435,7 +435,7 @@ def _aspect(spans: AspectSpans) -> Iterator[Block]:
     if spans.agreement is not None:
         yield Section(f"Spans of {spans.aspect}", list(_judges(spans.agreement.judges)))
         yield _flawless(
-            spans, spans.agreement.over_annotations, "in which no reader marked one", only="page"
+            spans, spans.agreement.over_annotations, "in which no annotator marked one", only="page"
         )
     best = f"to which every rater gave {spans.best:g}, the best score"
     yield _flawless(spans, spans.top_rated, best)

@@ -126,8 +126,8 @@ def caught_conclusion(comparison: Comparison) -> str:
     caught = comparison.caught
     if caught is None:
         return (
-            "Too few clean texts, or no damaged aspects, have scores from both judges, so it "
-            "cannot be compared what each would catch without the clean versions."
+            "Too few clean texts, or no damaged aspects, have scores from both judges, so the "
+            "shares caught without the clean versions cannot be compared."
         )
     better = _NAMES.get(caught.preference)
     verdict = f"{better} catches more" if better else "neither is shown to catch more"

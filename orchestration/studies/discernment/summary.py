@@ -145,8 +145,8 @@ def _on_missing_weights(findings: Findings) -> Iterator[str]:
             for aspect, weights in lacking.items()
         )
         yield (
-            "D with weights skips aspects without scores and scales the other weights up; without:"
-            f" {', '.join(aspects)}. It is undefined where these have more than half of the weight."
+            "Weighted D skips aspects without scores and scales up the other weights. Skipped:"
+            f" {', '.join(aspects)}. It is undefined if these have more than half of the weight."
         )
 
 
@@ -156,8 +156,8 @@ def _on_control(findings: Findings) -> Iterator[str]:
         if low > 0 or high < 0:
             yield (
                 f"On {contrast.aspect}, the clean texts were scored differently the second time "
-                f"({contrast.effects.net_drop:+.2f}) for no known reason: do not take a smaller "
-                "effect as evidence that the judge saw the damage."
+                f"({contrast.effects.net_drop:+.2f}) although nothing changed: do not take a "
+                "smaller effect as evidence that the judge saw the damage."
             )
 
 
@@ -182,24 +182,24 @@ _SWAYED = "conditions with an attempt to sway the judge"
 _MEASURES: Mapping[str, str] = {
     "discernment.average": "D, averaged over levels of damage; 1 is p = 0.05",
     "discernment.minimum": "the lowest D of all conditions",
-    "discernment.weighted": "average D with weights of the aspects: the recipe's, which are ours,"
-    " or those of --weights",
+    "discernment.weighted": "average D with a weight for each aspect: the recipe's, which are our"
+    " own, or those of --weights",
     "discernment.effect": "P(drop) - P(rise), the mean over damaged aspects of all conditions; -1"
     " to 1",
     "discernment.caught.average": "share of damaged texts caught at 10 % false alarms on clean and"
     " harmlessly changed texts, mean over conditions and damaged aspects",
-    "discernment.twins_caught": "share of written wrong twins caught at {} false alarms on right"
-    " ones",
-    "discernment.twins_in_order": "share of written pairs whose wrong twin scores lower, ties half;"
-    " 0.5 is chance",
+    "discernment.twins_caught": "share of the wrong versions caught at {} false alarms on the"
+    " correct ones, in written pairs",
+    "discernment.twins_in_order": "share of written pairs whose wrong version scores lower, ties"
+    " half; 0.5 is chance",
     "discernment.false_alarms": "share of harmlessly changed texts below the cut-off that flags at"
     " most 10 % of clean ones",
     "discernment.harmless_disturbed": _DISTURBED,
-    "localisation.hits": "share of damaged places that new spans touch; {} by chance",
+    "localisation.hits": "share of damaged passages that new spans touch; {} by chance",
     "localisation.precision": "share of newly marked characters that are damage",
-    "invariance.steady": "share of harmless conditions shown to leave scores alone",
+    "invariance.steady": "share of harmless conditions shown to leave scores unchanged",
     "invariance.moved": _DISTURBED,
-    "bias.steady": f"share of {_SWAYED} that are shown to leave scores alone",
+    "bias.steady": f"share of {_SWAYED} that are shown to leave scores unchanged",
     "bias.moved": f"share of {_SWAYED} that disturb it",
     "retest.moved": "share of the clean texts' scores that change when they are judged again",
 }

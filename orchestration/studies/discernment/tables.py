@@ -108,7 +108,7 @@ _DECISIONS = prose(
 )
 _VERDICTS = prose(
     "*Discerned*: scores fall (D of 1 or more), and they fall enough: the whole interval of "
-    "*caught at 10 %* lies above 10 %, or the mean falls by half a step or more, and by more than "
+    "*caught at 10 %* is above 10 %, or the mean falls by half a step or more, and by more than "
     "after any harmless change. *Too small to act on*: scores fall, but not enough. *Place "
     "missed*: scores fall enough, but no span of the judge touches the damage. *Steady*: after a "
     "harmless change, no more texts are flagged than can be expected by chance at 10 %, and the "
@@ -116,8 +116,8 @@ _VERDICTS = prose(
     "texts are flagged, or the mean is shown to move and may move by half a step or more."
 )
 _CONDITIONS = (
-    "*Weighted*: D with a weight for each aspect. The weights of the recipes are ours, since "
-    "the paper prints those of its experts as a picture only; `--weights` replaces them. "
+    "*Weighted*: D with a weight for each aspect. The weights of the recipes are our own, "
+    "since the paper shows its experts' weights only as a picture; `--weights` replaces them. "
     "*Without small weights*: the same with weights below 0.2 set to 0; if it differs much, D "
     "depended on aspects that were hardly damaged. *Joint*: one test of all damaged aspects "
     "together; with {} draws its largest value is {}. *Contrast*: D on the damaged aspects "
@@ -216,18 +216,18 @@ def _on_twins(twins: WrittenTwins) -> str:
     )
     catches = (
         f" catches {caught} of the wrong texts at {twins.false_alarms:.0%} false alarms on the"
-        f" right ones{missing_scores if twins.unscored else ''}, and"
+        f" correct ones{missing_scores if twins.unscored else ''}, and"
     )
     few = (
-        f" They are too few to say what it catches at {USUAL:.0%} false alarms, which takes"
+        f" That is too few to say what it catches at {USUAL:.0%} false alarms, which needs"
         f" {fewest_texts(USUAL)} pairs."
     )
     is_known = not math.isnan(twins.caught.value)
     pairs = f"{twins.pairs} of {twins.wrong}" if twins.pairs < twins.wrong else f"{twins.pairs}"
     return (
         f"The judge{catches if is_known else ''} puts {in_order} of the pairs in the right order (a"
-        f" tie counts half; 50% is chance). Written twins: {pairs} pairs of a right text"
-        f" and a wrong one, both written by people, on {twins.sources} sources"
+        f" tie counts half; 50% is chance). Written pairs: {pairs} pairs of a correct"
+        f" text and a wrong version of it, both written by people, on {twins.sources} sources"
         f" ({', '.join(twins.kinds)}).{'' if is_known else few}"
     )
 

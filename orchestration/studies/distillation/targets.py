@@ -121,7 +121,7 @@ def refuse_overlap(rows: Iterable[Row], evaluation: Sequence[DataFile]) -> None:
         names = list(dict.fromkeys(row.segment.segment_id for row, _ in shared))
         files = ", ".join(dict.fromkeys(path for _, path in shared))
         raise DataError(
-            f"inputs of {len(names)} rows are evaluated on in {files}"
+            f"inputs of {len(names)} rows also occur in {files}"
             f" ({', '.join(map(repr, names[:_NAMES_SHOWN]))}): leave them out of the training data"
         )
 

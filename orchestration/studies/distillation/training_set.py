@@ -284,7 +284,7 @@ def require_whole(folder: Path) -> None:
         path = folder / split_file(split)
         entry = files.get(path.name) if isinstance(files, dict) else None
         if not isinstance(entry, dict) or entry.get("sha256") != _digest(path):
-            raise DataError(f"{path}: not the file that {SEAL} tells of; build the data again")
+            raise DataError(f"{path}: does not match {SEAL}; build the data again")
 
 
 def read_seal(folder: Path) -> Mapping[str, object]:
@@ -292,9 +292,7 @@ def read_seal(folder: Path) -> Mapping[str, object]:
     try:
         return _SEAL.validate_json((folder / SEAL).read_bytes())
     except OSError as error:
-        raise DataError(
-            f"{folder}: no whole training set is there ({SEAL}: {error.strerror})"
-        ) from error
+        raise DataError(f"{folder}: no complete training set ({SEAL}: {error.strerror})") from error
     except ValidationError as error:
         raise DataError(f"{folder / SEAL}: not what `distil build` writes") from error
 

@@ -46,11 +46,11 @@ _DIRECTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Reports that shares are taken over, and the directions in which all of these can move."""
 
-_NET = "less that under the unchanged list"
+_NET = "minus that under the unchanged list"
 _MEASURES: Mapping[str, str] = {
-    "toward": "share of scores with room that moved as the changed list says",
+    "toward": "share of scores with room that moved with the changed list",
     "against": "share of scores with room to move the other way that did",
-    "null_adjusted": f"share of scores that moved as the changed list says, {_NET}",
+    "null_adjusted": f"share of scores that moved with the changed list, {_NET}",
     "null_adjusted_against": f"share of scores that moved the other way, {_NET}",
     "null_moved": "share of scores that move although the list is the same",
 }
@@ -291,12 +291,12 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
         yield f"{whose}: only {count} reports list errors."
     if any(change.method is RescoringMethod.RESTATED for change in score_arrays.changes):
         yield (
-            f"{whose}: some lists were given in a new turn instead of continuing the judge's own "
+            f"{whose}: some lists were sent in a new turn instead of continuing the judge's own "
             "reply. A judge may score a given list differently from one that it wrote itself."
         )
     if _ignores_words(score_arrays):
         yield (
-            f"{whose}: the score is computed from places and severities, so rewording only the "
+            f"{whose}: the score is computed from locations and severities, so rewording only the "
             "explanation never moved it. Such conditions count as not followed."
         )
 

@@ -62,12 +62,12 @@ _READING = prose(
     "scores with room that moved as they should. *Against* is the share that moved the other way, "
     "among the scores with room in that direction: a score at the bottom of the scale cannot fall, "
     f"but it can rise. A score counts as changed if it moves by {SMALLEST_MOVE:g} points or more, "
-    "and has room if it can move so far. Brackets are 95 % intervals over resampled sources."
+    "and has room if it can move that far. Brackets are 95 % intervals over resampled sources."
 )
 _SHORT_READING = (
     "Printed: share of changed scores over all reports, as in the paper. Errors: the same for "
     "reports with errors. Room: the same for scores that could still move. Toward: share of these "
-    "that moved with the list. Against: share that moved the other way, where they could. Change: "
+    "that moved with the list. Against: share that moved the other way, if they could. Change: "
     "mean change. -null: share changed minus that of the null control. Only moves of "
     f"{SMALLEST_MOVE:g} points or more count as changes."
 )
@@ -284,7 +284,7 @@ def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:
     written = grouped((each for each in findings if each.written_by), lambda each: each.written_by)
     for writer, own in written.items():
         sentence = prose(
-            "Explanations written by {}: {}. Rules make the rest, including the new explanation "
+            "Explanations written by {}: {}. Rules wrote the rest, including the new explanation "
             "of an error that had none.",
             code(writer),
             ", ".join(dict.fromkeys(finding.condition for finding in own)),

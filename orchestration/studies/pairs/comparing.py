@@ -217,7 +217,7 @@ class Entries:
         """
         if against and against not in self.systems:
             names = ", ".join(self.systems)
-            raise ConfigError(f"no text is of the system {against!r}; there are: {names}")
+            raise ConfigError(f"no text has the system {against!r}; the systems are: {names}")
         return tuple(
             Match(source, TextPair(a=texts[first], b=texts[second]))
             for source, texts in self.sources.items()

@@ -169,7 +169,7 @@ _SAYS = {"pairs.answered": ANSWERED, "pairs.consistent": CONSISTENT, "pairs.firs
 MEASURES = tuple(_SAYS)
 _INTERVALS = (
     "Intervals of 95 % are over sources. A system is preferred if its intervals with every system "
-    "that it met lie above 0.5."
+    "that it met are above 0.5."
 )
 _READING = (
     "Each pair is shown in both orders. If the preference changes with the order, the comparison "

@@ -247,7 +247,7 @@ def cautions(findings: Findings) -> Iterator[str]:
         yield f"There are only {findings.sources} sources, so intervals are rough."
     damaged = sum(count for count, _ in findings.stopped.values())
     for end, says in (
-        (Stopped.UNSCORED, "could not be judged by the panel, and were left as they were"),
+        (Stopped.UNSCORED, "could not be judged by the panel, and were left unchanged"),
         (Stopped.WRITER_FAILED, "got no usable answer from the writer"),
     ):
         if count := findings.stopped.get(end.value, (0, 0))[0]:
@@ -364,7 +364,7 @@ async def _shared_judges(run: ExamRun, open_examiner: OpenPanel) -> tuple[str, .
         if len(shared) == len(examiner.seats):
             raise ConfigError(
                 "the examiner is the panel that the repair is guided by, or a part of it, and would"
-                " only repeat what that said: name other judges with --examiner"
+                " only repeat its report: name other judges with --examiner"
             )
     return shared
 

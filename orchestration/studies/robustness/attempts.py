@@ -139,7 +139,7 @@ def _pair(
     )
     segment = replace(segment, segment_id=f"{base.segment_id}#{name}", gold=())
     if not seen:
-        return skipped(reason="no aspect looks at what was attacked")
+        return skipped(reason="no aspect uses the attacked input")
     text = AttackedText(
         base=base, attacked=segment, attack=name, family="", edits=edits, aspects=seen
     )

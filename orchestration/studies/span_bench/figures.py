@@ -33,37 +33,38 @@ FALSE_ALARMS = 0.15
 """The largest share of texts without errors that may be above the threshold of `score.caught`."""
 
 FIGURES: Mapping[str, str] = {
-    "decision.balanced_accuracy": "mean of the shares of texts with and without errors decided "
-    "rightly, at the better of the two cuts: faulty, or not ok",
+    "decision.balanced_accuracy": "mean of the shares of correct decisions on texts with and "
+    "without errors, at the better of two cut-offs: faulty, or not ok",
     "decision.decided": "share of the texts that are ok or faulty",
     "decision.vouched_misses": "share of the texts with errors that are ok",
     "decision.of_decided": "the same as decision.balanced_accuracy on decided texts alone",
-    "score.auroc": "how often a text with an error has the worse score of two; ties half",
+    "score.auroc": "how often a text with an error scores worse than one without; ties half",
     "probability.auroc": "the same as score.auroc for the estimated probability of an error",
     "probability.ece": "mean distance of P(error) from the share of texts with errors, in ten "
-    "bins of as many texts",
-    "probability.balanced_ece": "the same where texts with errors weigh as much in all as those"
-    " without",
-    "probability.ece_by_chance": "what probability.ece would be if every P(error) were right",
-    "characters.precision": "share of the marked characters that people mark too",
+    "bins of equal size",
+    "probability.balanced_ece": "the same with equal total weight for texts with and without"
+    " errors",
+    "probability.ece_by_chance": "expected probability.ece if every P(error) were right",
+    "characters.precision": "share of the marked characters that people also mark",
     "characters.recall": "share of the characters marked by people that are marked",
-    "characters.f1": "harmonic mean of these two",
-    "words.precision": "share of the marked words that people mark too",
+    "characters.f1": "harmonic mean of this precision and recall",
+    "words.precision": "share of the marked words that people also mark",
     "words.recall": "share of the words marked by people that are marked",
-    "words.f1": "harmonic mean of these two",
-    "places.hit": "share of the places marked by people that a span touches",
-    "places.by_chance": "the same if each place lay anywhere in its text",
-    "spans.right": "share of the spans that touch a place marked by people",
+    "words.f1": "harmonic mean of this precision and recall",
+    "places.hit": "share of the passages marked by people that a span touches",
+    "places.by_chance": "the same if each passage were at a random position in its text",
+    "spans.right": "share of the spans that touch a passage marked by people",
     "flagged.error_free": "share of the texts without errors in which one is reported",
     "flagged.faulty": "share of the texts with errors in which one is reported",
     "score.caught": "share of the texts with errors below the best threshold of the score "
     f"with at most {FALSE_ALARMS:.0%} false alarms; optimistic",
     "unsure.caught": "share of the texts with errors that are unsure or faulty",
     "unsure.false_alarms": "share of the texts without errors that are unsure or faulty",
-    "unsure.balanced_accuracy": "mean of the shares of either sort decided rightly",
+    "unsure.balanced_accuracy": "mean of the shares of correct decisions on texts with and without"
+    " errors, if unsure and faulty both count as an error",
     "faulty.caught": "share of the texts with errors that are faulty",
     "faulty.false_alarms": "share of the texts without errors that are faulty",
-    "faulty.balanced_accuracy": "mean of the shares of either sort decided rightly",
+    "faulty.balanced_accuracy": "the same if faulty alone counts as an error",
     "people.spearman": "rank correlation of the score with people's",
 }
 """Name -> meaning."""

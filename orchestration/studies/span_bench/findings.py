@@ -258,7 +258,7 @@ def _on_set(findings: SetFindings) -> Iterator[str]:
     if findings.unknown:
         yield (
             f"{findings.name}: {counted(findings.unknown, 'text was', 'texts were')} not judged, "
-            "because nothing says whether there are errors"
+            "because no mark or label says whether there are errors"
         )
     if findings.faulty and not findings.error_free:
         yield (
@@ -442,7 +442,7 @@ def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
     if gate.name not in of_one:
         choices = choices_for(gate.name, whole)
         raise ConfigError(
-            f"no such measure {gate.name!r}; {choices}, each of every set, or of one, as"
+            f"no such measure {gate.name!r}; {choices}; add a set for one set alone, as"
             f" {_name('ece', sets[0])}"
         )
     return (replace(gate, name=of_one[gate.name]),)

@@ -381,7 +381,7 @@ _EXPLAINED: Mapping[str, str] = {
     "ECE": "ECE: mean distance of that probability from the share of texts with errors; in the "
     "balanced ECE, texts with and without errors have equal weight.",
     "F1": "F1, precision and recall are over the characters of the whole set.",
-    "places hit": "Places hit: share of the places marked by people that a span touches.",
+    "places hit": "Places hit: share of the passages marked by people that a span touches.",
 }
 """Heading of a column on a terminal -> what it shows, and its neighbours that need no sentence."""
 

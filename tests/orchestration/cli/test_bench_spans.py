@@ -227,7 +227,7 @@ def test_a_figure_that_does_not_exist_meets_no_demand(tmp_path: Path) -> None:
             2,
             "no such measure 'f2'; choose from balanced_accuracy,",
         ),
-        (bridges(), ("--require", "ece"), 2, "a demand is MEASURE>=NUMBER"),
+        (bridges(), ("--require", "ece"), 2, "a requirement is MEASURE>=NUMBER"),
     ],
 )
 def test_unmeasurable_values_are_refused_with_the_reason(

@@ -118,10 +118,10 @@ def test_a_training_set_that_was_changed_is_no_longer_whole() -> None:
     build(DATA[0], "--from-damage", "-o", "set", "--limit", 3)
     with Path("set/train.jsonl").open("a") as file:
         file.write("{}\n")
-    with pytest.raises(DataError, match=r"train.jsonl: not the file"):
+    with pytest.raises(DataError, match=r"train.jsonl: does not match"):
         require_whole(Path("set"))
     with pytest.raises(DataError, match=r"line \d+: not a training example: dataset"):
         list(read_examples(Path("set/train.jsonl")))
     Path("set/tables.json").unlink()
-    with pytest.raises(DataError, match="no whole training set"):
+    with pytest.raises(DataError, match="no complete training set"):
         require_whole(Path("set"))

@@ -165,7 +165,7 @@ def test_an_empty_file_is_refused(train: Train, data: Path) -> None:
 def test_a_set_that_is_not_as_it_was_built_is_refused(train: Train, data: Path) -> None:
     with (data / "train.jsonl").open("ab") as file:
         file.write(b"{}\n")
-    with pytest.raises(DataError, match=r"train.jsonl: not the file that tables.json tells of"):
+    with pytest.raises(DataError, match=r"train.jsonl: does not match tables.json"):
         train()
 
 

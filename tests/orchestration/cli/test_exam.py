@@ -41,7 +41,7 @@ def test_the_demo_measures_what_people_wrote_and_says_so_first() -> None:
     assert (twins["pairs"], twins["sources"], twins["aspects"]) == (12, 4, ["consistency"])
     assert twins["false_alarms"] <= 0.1
     said = " ".join(done.stdout.split())
-    assert "Written twins: 12 pairs of a right text and a wrong one" in said
+    assert "Written pairs: 12 pairs of a correct text and a wrong version of it" in said
     assert f"of the wrong texts at {twins['false_alarms']:.0%} false alarms" in said
     measures = {one["name"]: one for one in data["card"]["measures"]}
     in_order = measures["discernment.twins_in_order"]

@@ -250,7 +250,7 @@ def test_a_model_that_gives_every_text_one_score_is_refused() -> None:
         ([], "name a file of texts, or use --demo"),
         (["--demo", "--attack", "flattery"], "no attack is called 'flattery'; choose from format-"),
         (["--demo", "--recipe", "soup"], "unknown recipe 'soup'"),
-        (["--demo", "--require", "robustness"], "a demand is MEASURE>=NUMBER"),
+        (["--demo", "--require", "robustness"], "a requirement is MEASURE>=NUMBER"),
         (["--demo", "--require", "robust.success<=1"], "no such measure 'robust.success'"),
         (["--demo", "--step", "0"], "--step"),
     ],

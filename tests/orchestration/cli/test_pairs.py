@@ -96,7 +96,7 @@ def test_all_some_or_drawn_pairs_are_compared(
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        (("--against", "w"), "no text is of the system 'w'; there are: x, y"),
+        (("--against", "w"), "no text has the system 'w'; the systems are: x, y"),
         (("--against", "x", "--draw", "2"), "either a system"),
         (("--pair-judge", "comparer"), "asks one model, got none"),
         (("--pair-judge", "nobodys"), "nobodys"),

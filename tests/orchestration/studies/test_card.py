@@ -74,7 +74,7 @@ def test_exams_that_two_releases_held_of_one_judge_are_on_one_card() -> None:
     "text", ["", "average", "average=1", "average>=", ">=1", "a>=b", "a>=1>=2"]
 )
 def test_an_invalid_demand_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"a demand is MEASURE>=NUMBER"):
+    with pytest.raises(ConfigError, match=r"a requirement is MEASURE>=NUMBER"):
         parse_gate(text)
 
 

@@ -387,7 +387,7 @@ def test_restated_lists_are_warned_of() -> None:
         after=3,
         method=RescoringMethod.RESTATED,
     )
-    assert any("given in a new turn" in result for result in cautions(findings_of([row])))
+    assert any("sent in a new turn" in result for result in cautions(findings_of([row])))
 
 
 @pytest.mark.parametrize(

@@ -465,7 +465,7 @@ def test_aspects_that_drop_out_of_the_weights_are_named() -> None:
     found = findings_of(KEEN, absent={"consistency": 40})
     assert found.findings[0].unscored_weights == {"consistency": 0.1}
     text = " ".join(cautions(found))
-    assert "without: consistency (up to 0.10 of the weight, in 1 condition)." in text
+    assert "Skipped: consistency (up to 0.10 of the weight, in 1 condition)." in text
     assert "D with weights" not in " ".join(cautions(findings_of(KEEN)))
     fewer = " ".join(cautions(findings_of(KEEN, absent={"fluency": 4})))
     assert "every fall that is shown now would remain" in fewer

@@ -44,7 +44,7 @@ def card(seat: str, **values: float | None) -> Card:
         ("spans.f1", 0.0, None, False, "spans.f1 > 0, as the base has none (it is 0)"),
         ("score.error", 9.0, 12.0, True, "score.error < 12, the base's (it is 9)"),
         ("score.error", 13.0, 12.0, False, "score.error < 12, the base's (it is 13)"),
-        ("score.error", 13.0, None, True, "score.error, which the base has not (it is 13)"),
+        ("score.error", 13.0, None, True, "score.error, which the base does not have (it is 13)"),
         ("score.error.seen-tasks", 9.0, 8.0, False, "score.error.seen-tasks < 8, the base's"),
     ],
 )

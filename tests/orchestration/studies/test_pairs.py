@@ -87,7 +87,7 @@ def test_one_system_may_be_compared_with_each_other_alone() -> None:
     table = entries(2, "xyz")
     assert names(table.all_matches()) == ["xy", "xz", "yz"] * 2
     assert names(table.all_matches(against="y")) == ["xy", "yz"] * 2
-    with pytest.raises(ConfigError, match="'w'; there are: x, y, z"):
+    with pytest.raises(ConfigError, match="'w'; the systems are: x, y, z"):
         table.all_matches(against="w")
 
 

@@ -337,7 +337,7 @@ def test_marks_without_a_chance_are_left_out_where_others_have_one() -> None:
 
     assert (ranking.marked, ranking.without_chance) == (INPUTS, INPUTS)
     assert ranking.is_weighted
-    assert any("no one knows theirs" in one for one in cautions(ranking))
+    assert any("theirs is unknown" in one for one in cautions(ranking))
 
 
 def test_chances_make_up_for_a_sample_of_bad_texts() -> None:

@@ -225,7 +225,7 @@ def test_gold_is_taken_from_segments_with_their_readers() -> None:
 
 
 def test_two_verdicts_on_a_text_are_refused() -> None:
-    with pytest.raises(DataError, match="'j' speaks of 'a' twice"):
+    with pytest.raises(DataError, match="'j' has two verdicts on 'a'"):
         span_agreement([*FOUND, FOUND[0]], GOLD, settings=FEW)
 
 
@@ -340,7 +340,7 @@ def test_errors_in_top_rated_texts_are_counted_beside_gold_spans() -> None:
     assert found.agreement is not None
     assert found.agreement.over_annotations[0].flawless == 1
     page = page_of([found], ())
-    assert "## Errors found on fluency in texts in which no reader marked one" in page
+    assert "## Errors found on fluency in texts in which no annotator marked one" in page
     assert "to which every rater gave 5, the best score" in page
 
 

@@ -102,7 +102,7 @@ function drawKey({ tracks, marks }, isTwoRuns) {
 
 function rawSwitch() {
   if (!panes.some((pane) => pane.layout.isMarkdown && !isByTurn(pane))) return null;
-  return button("Raw text", toggleRaw, { kind: ".chip", "aria-pressed": String(state.isRaw), title: "Show the text as it was written, without the form that its Markdown gives it", "data-key": "raw" });
+  return button("Raw text", toggleRaw, { kind: ".chip", "aria-pressed": String(state.isRaw), title: "Show the text as written, without Markdown formatting", "data-key": "raw" });
 }
 
 function toggleRaw() {

@@ -4,9 +4,9 @@ function openHelp() {
   openDialog("help", "Keys", [
     h("dl.keys", {}, keys),
     h("h3", {}, "How to read a text"),
-    h("p", {}, "The fill of a span shows its severity. Each line below a span stands for a seat that found it; the legend above the text names the seats. Where spans overlap, the card shows the shortest one and names the others."),
+    h("p", {}, "The fill of a span shows its severity. Each line below a span is a seat that marked it; the legend above the text names the seats. Where spans overlap, the card shows the shortest one and names the others."),
     isExam() && h("p", {}, "A planted error is caught if the panel marks it, and marks nothing there in the original. Rows on an aspect that the damage does not harm are neither caught nor missed."),
-    h("p", {}, "A mean covers the rows that have a score; their number stands beside it."),
+    h("p", {}, "A mean covers the rows that have a score; their number is beside it."),
   ]);
 }
 

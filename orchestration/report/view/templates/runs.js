@@ -170,7 +170,7 @@ function drawSearch() {
     id: "search",
     type: "search",
     placeholder: "Filter by words",
-    "aria-label": "Show the runs whose name, data, panel, aspects or state hold all of these words",
+    "aria-label": "Show the runs whose name, data, panel, aspects or state contain all of these words",
     value: list.words,
     oninput: (event) => {
       list.words = event.target.value;
@@ -207,7 +207,7 @@ function draw() {
   drawChoices();
   const shown = passing();
   const table = h("table", {}, drawHead(), h("tbody", {}, shown.map(drawRun)));
-  fill("runs", shown.length > 0 ? table : h("p.empty", {}, "No run holds all of these words."));
+  fill("runs", shown.length > 0 ? table : h("p.empty", {}, "No run contains all of these words."));
   drawChosen();
   const all = counted(list.runs.length, "run");
   const reading = list.counted < list.runs.length ? ` · reading their results: ${list.counted} of ${list.runs.length} are read` : "";

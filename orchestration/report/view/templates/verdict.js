@@ -94,7 +94,7 @@ function ratesOf({ false_alarms: alarms, misses, spread, measured_on: counted })
   const share = alarms ?? misses;
   if (share === null || share === undefined) return null;
   const isMiss = alarms === null || alarms === undefined;
-  const which = isMiss ? "Share of texts with an error that are called ok" : "Share of texts without an error that get this decision or a graver one";
+  const which = isMiss ? "Share of texts with an error that are called ok" : "Share of texts without an error that get this decision or a more severe one";
   const range = spread ? ` (${spread.map((each) => Math.round(100 * each)).join("–")}%, depending on the kind of text)` : "";
   const said = `${which}${counted ? `, counted on ${counted}` : ""}.`;
   return h("details.false-alarms", {}, h("summary", {}, `${isMiss ? "misses" : "false alarms"}: ${Math.round(100 * share)}%${range}`), said);

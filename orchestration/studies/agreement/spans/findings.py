@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
+from statistics import fmean
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -35,7 +36,7 @@ from spanjury.orchestration.studies.estimates import (
     estimates,
     numbered,
 )
-from spanjury.stats.arrays import FloatArray
+from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.gamma import Gamma, gamma
@@ -110,7 +111,7 @@ def collected(
     for judge, segment_id, output, spans in markings:
         texts = by_judge.setdefault(judge, {})
         if segment_id in texts:
-            raise DataError(f"{judge!r} speaks of {segment_id!r} twice, expected one verdict")
+            raise DataError(f"{judge!r} has two verdicts on {segment_id!r}, expected one")
         texts[segment_id] = (output, spans)
     for judge, texts in by_judge.items():
         yield _score_arrays(judge, texts, gold, sources=sources)
@@ -214,8 +215,8 @@ def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnn
         flawless=int(clean.sum()),
         erring=_erring(score_arrays, clean, settings=settings),
         histogram=tuple(np.bincount(score_arrays.marked[clean].astype(np.int64)).tolist()),
-        mean_severity=_mean([sum(severities) / len(severities) for severities in graded]),
-        max_severity=_mean([float(max(severities)) for severities in graded]),
+        mean_severity=float(mean_of_defined([fmean(severities) for severities in graded])),
+        max_severity=float(mean_of_defined([max(severities) for severities in graded])),
         **figures,
     )
 
@@ -227,10 +228,6 @@ def _erring(score_arrays: ScoreArrays, clean: NDArray[np.bool_], *, settings: Se
         np.bincount(sources, marked), np.bincount(sources), confidence=settings.confidence
     )
     return Estimate(share.value, share.low, share.high) if settings.draws else Estimate(share.value)
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else np.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

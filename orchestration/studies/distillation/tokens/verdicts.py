@@ -158,23 +158,23 @@ def verdict_report(verdicts: Sequence[Verdict]) -> Report:
     )
 
 
-_OTHERS = "Other writers: data sets of which nothing was learnt"
-_SAME = "Same writers: data sets of which other texts were learnt"
+_OTHERS = "Other writers: data sets that were not used for training"
+_SAME = "Same writers: data sets with other texts used for training"
 _HEADINGS = ("right", "wrong", "AUROC", "ECE", "alarms", "caught", "missed")
 _NOTE = (
-    "Alarms: share of the right texts that are called wrong. Caught and missed: shares of the "
-    "wrong texts that are called wrong, and vouched for. The thresholds for a set by other writers "
+    "Alarms: share of the correct texts that are called wrong. Caught and missed: shares of the "
+    "wrong texts that are called wrong, and correct. The thresholds for a set by other writers "
     "were fitted to the other such sets, if these are large enough."
 )
 _AUROC = _HEADINGS.index("AUROC")
 _LEAST_AUROC = 0.6
 _WEAK = (
-    "This checker hardly tells right texts of other writers from wrong ones (AUROC {:.2f}), so its "
-    "verdicts are worth little: train it longer, on more data or from a larger base."
+    "This checker hardly distinguishes correct from wrong texts of other writers (AUROC {:.2f}), "
+    "so its verdicts are worth little: train it longer, on more data or from a larger base."
 )
 _ALONE = (
-    "No data set was held out (distil build --held-out FILE): the thresholds are those for writers "
-    "that the model knows, and may not hold for others."
+    "No data set was held out (distil build --held-out FILE): the thresholds are fitted to "
+    "the writers of the training data, and may not hold for others."
 )
 
 

@@ -169,7 +169,7 @@ def test_a_flow_says_which_tokens_it_does_not_draw() -> None:
     drawn_whole = flow_page(
         TokenFlow(title="t", output=("a",) * 500, reference=("b",), flows=(near,))
     )
-    assert "Drawn are the first 400 tokens of each text, with every flow" in drawn_whole
+    assert "The drawing shows the first 400 tokens of each text and every flow" in drawn_whole
 
 
 def test_a_text_keeps_what_stands_between_its_words(hostile_page: str) -> None:

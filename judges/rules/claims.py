@@ -6,6 +6,7 @@ from math import inf, isinf
 from typing import Literal, NamedTuple
 
 from spanjury.judges.rules.alignment.lexicon import OF_RULES
+from spanjury.judges.rules.counted_days import is_counted_on
 from spanjury.judges.rules.dates import dates, weekdays
 from spanjury.judges.rules.name_support import Standing, standing
 from spanjury.judges.rules.names import Name, find_names
@@ -20,7 +21,12 @@ from spanjury.judges.rules.number_support import (
 )
 from spanjury.judges.rules.numbers import Number, numbers
 from spanjury.judges.rules.phones import is_known, phones
-from spanjury.judges.rules.quantities import quantities, unit, with_decimals
+from spanjury.judges.rules.quantities import (
+    names_currency,
+    quantities,
+    unit,
+    with_decimals,
+)
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.stems import STEMS, stem
@@ -127,7 +133,7 @@ def claims(
     for at, word in enumerate(words):
         if at < stop or at in requests:
             continue
-        claim_here = begun.get(at) or _word_claim(word, index, at=at)
+        claim_here = begun.get(at) or _word_claim(word, index, at=at, text=text)
         if claim_here:
             yield claim_here
             stop = claim_here.stop
@@ -182,11 +188,11 @@ def _called(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int
     return by_word
 
 
-def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
+def _word_claim(word: Word, index: SourceIndex, *, at: int, text: str) -> Claim | None:
     folded = word.folded
     if folded in FUNCTION_WORDS:
         return None
-    supported = index.knows(STEMS[folded])
+    supported = index.knows(STEMS[folded]) or names_currency(folded, index.text)
     meant = _MEANT_DAYS.get(folded)
     if meant is None or word.text in _NO_MONTHS:
         return Claim(
@@ -195,6 +201,8 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     if not supported and meant in WEEKDAYS:
         short = rf"\b{meant[:3].title()}\b"  # "sat", "sun" and "wed" are words
         supported = meant in weekdays(index.text) or bool(re.search(short, index.text))
+    elif not supported:
+        supported = is_counted_on(text, word.start, index.text)
     return Claim(
         at, at + 1, "date", supported, follows=folded.endswith("days"), lacking=int(not supported)
     )
@@ -246,7 +254,7 @@ def _number_claim(
         supported = is_in_word(numeral, index, text=text)
     rounded = False
     if not supported and not isinf(number.value):
-        rounded = is_rounded(words, index, number=number)
+        rounded = is_rounded(words, index, number=number, text=text)
         supported = rounded or is_computed(words, index, number=number, text=text)
     in_years = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
     year = in_years and unit(words, number, text=text) == "year"

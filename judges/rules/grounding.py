@@ -25,10 +25,11 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
+from spanjury.judges.rules.alignment.contexts import context_doubts
 from spanjury.judges.rules.alignment.contradictions import contradictions
 from spanjury.judges.rules.alignment.doubts import doubts
 from spanjury.judges.rules.alignment.near_copies import are_near_copies
-from spanjury.judges.rules.alignment.questions import absence_doubt, question_doubts
+from spanjury.judges.rules.alignment.questions import absence_doubt, opening_doubts, question_doubts
 from spanjury.judges.rules.call_checks.arithmetic import computed_in, is_given
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
@@ -109,9 +110,10 @@ class GroundingJudge:
     probability counts all.
 
     Sentences with many claims missing from the source are listed as unverified. So are those that
-    join words of different sentences of the source, and those that assert what it only reports,
-    denies or makes conditional. The latter two bind the panel, whose probability is at least
-    theirs, but do not change the probability of this judge.
+    join words of different sentences or clauses of the source, stand in another context than there,
+    omit words that limit the others, or assert what it only reports, denies or makes conditional.
+    All but the first bind the panel, whose probability is at least theirs, but do not change the
+    probability of this judge.
 
     An empty output, a refusal and an output that only repeats a question are errors of their own
     category, also for aspects of the kind ``"content"``. A coded text is not judged.
@@ -239,8 +241,12 @@ class GroundingJudge:
         all_known = support.supported == 1.0 and not errors
         if all_known and probability > _NEAR_COPY and are_near_copies(claimed, evidence):
             probability = _NEAR_COPY
-        doubtful = [*doubts(claimed, evidence)] if support.prose and not is_reply else []
+        doubtful: list[Unverified] = []
+        if support.prose and not is_reply:
+            doubtful += doubts(claimed, evidence)
+            doubtful += context_doubts(claimed, evidence)
         doubtful += question_doubts(claimed, evidence, asked)
+        doubtful += opening_doubts(output, asked)
         doubtful += (absence_doubt(output, interval) for interval in lacking)
         return _scored(
             probability,

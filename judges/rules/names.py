@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from spanjury.judges.rules.quantities import CURRENCY_CODES
 from spanjury.judges.text.lexicon import (
     FUNCTION_WORDS,
     GIVEN_NAMES,
@@ -178,6 +179,7 @@ def _is_capital(word: Word, text: str) -> bool:
     return (
         word.text[0].isupper()
         and word.folded not in _DATES
+        and word.text not in CURRENCY_CODES
         and not text[word.end : word.end + 1].isdigit()
     )
 

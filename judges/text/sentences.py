@@ -16,6 +16,8 @@ _ABBREVIATIONS = frozenset(
     u.s u.k u.n al cf vol pp op""".split()  # noqa: SIM905 - a list this long reads best so
 )
 _LONGEST = max(map(len, _ABBREVIATIONS))
+_SPACED = frozenset(("e", "i", "z"))  # first letters of "e. g.", "i. e." and "z. B."
+_OPENING = "(['\"“‘«"
 _WRAPPED = range(30, 121)
 """Lengths of lines, in code points, that an editor or a mail program may have wrapped."""
 _WORD = re.compile(r"\s*(\S*)")
@@ -258,7 +260,9 @@ def _wraps(text: str, at: int, *, width: int) -> bool:
 def _abbreviates(text: str, stop: int) -> bool:
     """Return whether the full stop at `stop` belongs to an abbreviation or an initial."""
     before = text[max(0, stop - _REACH) : stop].split(None)
-    word = before[-1] if before else ""
+    word = before[-1].lstrip(_OPENING) if before else ""
+    if word in _SPACED or (word == "g" and before[-2:-1] and before[-2].lstrip(_OPENING) == "e."):
+        return True  # "i. e." and "e. g.", but not "200 g."
     if len(word) == 1:
         return (word.isupper() and word != "I") or word.lower() in _ABBREVIATIONS
     return len(word) <= _LONGEST and word.lower() in _ABBREVIATIONS

@@ -14,7 +14,10 @@ _MARKS = re.compile(
     r"|^[ \t]*(?:(?:\d{1,3}|[A-Za-z])[.)]|\(\d{1,3}\))(?=\s)"
     r"|^[ \t]*[#*_]{0,4}[ \t]?step\s\d{1,2}[*_]{0,2}\s?[:.)–-][*_]{0,2}(?=\s)"
     # answers before a sentence that states them
-    r"|(?:\A|(?<=[.!?\n]))\s*(?:yes|no|sure|certainly|of course|correct|okay|ok)\s?[,.!:](?=\s+\S)",
+    r"|(?:\A|(?<=[.!?\n]))\s*(?:yes|no|sure|certainly|of course|correct|okay|ok)\s?[,.!:](?=\s+\S)"
+    # greetings before the name of a reader
+    r"|(?:\A|(?<=[.!?\n]))\s*(?:dear|greetings|hello|hey|hi|good (?:morning|afternoon|evening|day)"
+    r"|thanks|thank you)(?=,?(?: (?-i:[A-Z])[\w.'’-]*){1,4} ?[,!:\n])",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -42,7 +45,9 @@ _LACKING = re.compile(
 
 
 def without_marks(output: str) -> str:
-    """Return `output` with blanks for its citations, numbers of list items, and "Yes." before more.
+    """Return `output` with blanks for what claims nothing.
+
+    This means citations, numbers of list items, "Yes." before more, and "Hello" before a name.
 
     Examples
     --------

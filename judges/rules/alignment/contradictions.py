@@ -23,6 +23,7 @@ from spanjury.judges.rules.alignment.contradiction import (
     quoted,
 )
 from spanjury.judges.rules.alignment.directions import turned_directions
+from spanjury.judges.rules.alignment.doubts import is_only_intended
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures, other_units
 from spanjury.judges.rules.alignment.index import (
@@ -37,7 +38,7 @@ from spanjury.judges.rules.alignment.names import (
     replaced_names,
     speakers,
 )
-from spanjury.judges.rules.alignment.polarity import polarity
+from spanjury.judges.rules.alignment.polarity import is_of_another, polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import Claimed, record_claims
 from spanjury.judges.rules.alignment.row_claims import row_claims, settled_rows
@@ -209,11 +210,15 @@ def _matches(
 
 
 def _faults(match: _Match, searches: Collection[Search]) -> list[Difference]:
-    """Return the differences that the sources do not state elsewhere."""
+    """Return the differences to what the source asserts, and that it does not state elsewhere."""
     return [
         each
         for each in _differences(match, searches)
-        if each.category != "antonym" or not _is_said_elsewhere(match, each, searches)
+        if each.category not in {"antonym", "negation"}
+        or not (
+            is_only_intended(match.comparison.source, each.source_start)
+            or (each.category == "antonym" and _is_said_elsewhere(match, each, searches))
+        )
     ]
 
 
@@ -223,6 +228,8 @@ def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Differ
     turned = list(exchanges(comparison))
     if turned:  # opposites may go with exchanged names: bought from, sold to
         yield from turned
+        return
+    if is_of_another(comparison):
         return
     yield from polarity(comparison)
     is_far = comparison.main_cover() < _CLOSE

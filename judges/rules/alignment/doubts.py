@@ -1,28 +1,31 @@
 """Sentences in the source's own words that no sentence of the source asserts.
 
-There are three kinds. A sentence joins words of different sentences of the source, such as the
-subject of one and the predicate of another; it asserts something that the source only reports,
-denies, doubts or makes conditional; or it omits words of a source sentence that affect the sense of
-those around them, such as "half" or "but". None shows an error: the joined words may be about the
-same topic, and the report may be right. But then the fact that its words are in the source is no
-reason to vouch for it.
+There are three kinds. A sentence joins words of different sentences or clauses of the source, such
+as the subject of one and the predicate of another; it asserts something that the source only
+reports, denies, doubts or makes conditional; or it omits words of a source sentence that affect the
+sense of those around them, such as "half" or "but". None shows an error: the joined words may be
+about the same topic, and the report may be right. But then the fact that its words are in the
+source is no reason to vouch for it.
 
 A sentence with a word that the source lacks is not doubted here.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from types import MappingProxyType
 
 from spanjury.judges.core import Unverified
-from spanjury.judges.rules.alignment.aligner import compare
+from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.index import Search, searched
-from spanjury.judges.rules.alignment.lexicon import LIGHT, PARTIAL
-from spanjury.judges.rules.alignment.near_copies import MILD, keeps_sense
+from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, LIGHT, PARTIAL
+from spanjury.judges.rules.alignment.near_copies import MILD, keeps_sense, last_clauses
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
-from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes
+from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes, phrase
+from spanjury.judges.text.lexicon import IRREGULAR
 
 _JOINED = "It combines parts of different source sentences."
+_MIXED = "It combines words of the source's sentence in another order."
 _CUT = "It omits words of the source's sentence that may change its sense."
 _NONE: frozenset[str] = frozenset()
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
@@ -46,11 +49,12 @@ _GROUPS = {
         unproven untrue wrongly hardly barely rarely seldom avoid forbidden""",
     "The source says this only under a condition ({!r}).": "if provided unless whether",
     "The source calls this possible or intended ({!r}), not a fact.": """
-        assume assumed assumes expect expected expects estimate estimated fear feared fears
-        forecast hope hoped hopes intend intended intends likely maybe perhaps plan
-        planned plans possible possibly predict predicted predicts presumably probable probably
-        promise promised promises propose proposed proposes speculated speculation supposed
-        supposedly suspect suspected suspects unconfirmed want wanted wants""",
+        assume assumed assumes consider considered considering considers demanded expect expected
+        expects estimate estimated fear feared fears forecast hope hoped hopes intend intended
+        intends likely maybe perhaps plan planned plans possible possibly predict predicted predicts
+        presumably probable probably promise promised promises proposal proposals propose proposed
+        proposes speculated speculation supposed supposedly suspect suspected suspects unconfirmed
+        want wanted wants""",
     "The source says this with a reservation ({!r}).": "could may might should",
     "The source says this of a part or of another ({!r}).": " ".join(sorted(PARTIAL)),
 }
@@ -58,6 +62,18 @@ _WORDINGS: Mapping[str, str] = MappingProxyType(
     {word: wording for wording, words in _GROUPS.items() for word in words.split()}
 )
 """Word that keeps a clause from being asserted -> the reason as a sentence."""
+
+_INTENDED = _WORDINGS["planned"]
+
+_NOUNS = frozenset(
+    """claim claims estimate fear fears forecast hope hopes plan plans promise promises proposal
+    proposals report reports""".split()  # noqa: SIM905
+)
+"""Such words that may also name something: ``The Basic plan includes support.``"""
+
+_AFTER_NOUNS = BE | frozenset(
+    "and at by has have had in into on or under will with would".split()  # noqa: SIM905
+)
 
 _BEHIND = re.compile(
     r"[\s,;]*\b(?P<condition>if|unless|provided|according)\b"
@@ -70,6 +86,9 @@ _BEHIND = re.compile(
 
 _SEAM = re.compile(r"[;:]|,? (?:and|but|while|whereas|although|though|yet|so)\b(?! that\b)")
 """Seams after which a clause no longer depends on a word before them."""
+
+_BORDER = re.compile(rf"{_SEAM.pattern}|,")
+"""Borders after which a clause may have a subject of its own."""
 
 _NO_PROOF = re.compile(
     r"\b(?:no|not|never|without)(?: \w+)? (?:case|certain|clear|confirmed|evidence|indication|known"
@@ -121,10 +140,48 @@ def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
     reasons = [_unasserting(sentence, source) for source in holding]
     if "" not in reasons:
         return reasons[0]
+    holding += [last_clauses(sentence, source) for source in holding]
+    if all(_is_mixed(sentence, source) for source in holding):
+        return _MIXED
     compared = (compare(sentence, source) for source in holding)
     ordered = [each for each in compared if each.equal() == len(sentence.tokens)]
     is_cut = ordered and not any(keeps_sense(each, ignored=MILD) for each in ordered)
     return _CUT if is_cut else ""
+
+
+def _is_mixed(sentence: Phrase, source: Phrase) -> bool:
+    """Return whether a clause of `sentence` joins words of `source` that do not belong together."""
+    seams = [*_SEAM.finditer(sentence.text)]
+    starts = [0, *(seam.end() for seam in seams)]
+    ends = [*(seam.start() for seam in seams), len(sentence.text)]
+    clauses = (phrase(sentence.text[start:end]) for start, end in zip(starts, ends, strict=True))
+    return any(
+        _is_reordered(comparison) or _takes_predicate(comparison)
+        for comparison in (compare(clause, source) for clause in clauses if clause.tokens)
+    )
+
+
+def _is_reordered(comparison: Comparison) -> bool:
+    keys = [key for key, _ in groupby(comparison.output.keys)]  # a word may be repeated by mistake
+    return comparison.equal() < len(keys)
+
+
+def _takes_predicate(comparison: Comparison) -> bool:
+    """Return whether the words go on with the predicate of a clause with another subject.
+
+    So does ``Anna writes novels`` for ``Anna paints portraits and Ben writes novels``.
+    """
+    text, tokens = comparison.source.text, comparison.source.tokens
+    for before, after in pairwise(comparison.links):
+        skipped = tokens[before.right + 1 : after.right]
+        if not skipped:
+            continue
+        # A list goes on directly after the token: the old and the new library.
+        seams = [*_BORDER.finditer(text, skipped[0].end, tokens[after.right].start)]
+        subject = [token for token in skipped if seams and token.start >= seams[-1].end()]
+        if subject and (subject[0].kind == "name" or not DETERMINERS.isdisjoint(subject[0].before)):
+            return True
+    return False
 
 
 def _nearest(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Phrase]:
@@ -165,11 +222,23 @@ def _continues(sentence: Phrase, source: Phrase, *, at: int) -> bool:
     ending = frozenset(sentence.keys[at:])
     begin = next(number for number, key in enumerate(source.keys) if key in ending)
     subject, token = source.tokens[:begin], source.tokens[begin]
+    governors = (written for at, written in _governors(source.text).items() if at < token.start)
+    if any(written.lower() not in sentence.text.lower() for written in governors):
+        return False
     leading = (folded for start, _, _, folded in lexemes(source.text) if start < token.start)
     if not _PRONOUNS.isdisjoint(leading):
         return all(OPPOSITES.get(key, _NONE).isdisjoint(sentence.keys) for key in source.keys)
     return token.denied == sentence.tokens[at].denied and {part.key for part in subject}.issubset(
         sentence.keys
+    )
+
+
+def is_only_intended(source: Phrase, start: int) -> bool:
+    """Return whether `source` only proposes or expects what it says at offset `start`."""
+    begin = max((seam.end() for seam in _SEAM.finditer(source.text, 0, start)), default=0)
+    return source.question or any(
+        begin <= at <= start and _WORDINGS[written.lower()] == _INTENDED
+        for at, written in _governors(source.text).items()
     )
 
 
@@ -182,11 +251,7 @@ def _unasserting(sentence: Phrase, source: Phrase) -> str:
     linked = [source.tokens[link.right] for link in comparison.links if link.same]
     if len(linked) < len(sentence.tokens):
         return ""
-    kept = {
-        _WORDINGS[written.lower()]
-        for _, _, written, _ in lexemes(sentence.text)
-        if _governs(written)
-    }
+    kept = {_WORDINGS[written.lower()] for written in _governors(sentence.text).values()}
     for written in _governing(source, linked):
         wording = _WORDINGS[written.lower()]
         if wording not in kept:
@@ -199,27 +264,44 @@ def _governing(source: Phrase, linked: Sequence[Token]) -> Iterator[str]:
     """Yield the words of `source` that keep it from asserting the tokens `linked`."""
     text, start, end = source.text, linked[0].start, linked[-1].end
     begin = max((seam.end() for seam in _SEAM.finditer(text, 0, start)), default=0)
-    read = lexemes(text)
-    before = [written for at, _, written, _ in read if begin <= at < start]
-    yield from (written for written in reversed(before) if _governs(written))
-    yield from _governing_within([word for word in read if start < word[0] < end], linked)
+    governors = _governors(text)
+    before = [written for at, written in governors.items() if begin <= at < start]
+    yield from reversed(before)
+    read = [word for word in lexemes(text) if start < word[0] < end]
+    yield from _governing_within(read, linked, governors=governors)
     behind = _BEHIND.match(text, end)
     if behind:
         yield behind["condition"] or behind["speech"]
 
 
-def _governing_within(read: Sequence[Lexeme], linked: Sequence[Token]) -> Iterator[str]:
+def _governing_within(
+    read: Sequence[Lexeme], linked: Sequence[Token], *, governors: Collection[int]
+) -> Iterator[str]:
     """Yield such words among `read` that precede one of `linked`, ignoring light words."""
     ends = {token.end for token in linked}
     last = ""
-    for _, end, written, folded in read:
+    for start, end, written, folded in read:
         if end in ends and last:
             yield last
-        if _governs(written):
+        if start in governors:
             last = written
         elif end in ends or folded not in LIGHT:
             last = ""
 
 
-def _governs(written: str) -> bool:
-    return written.lower() in _WORDINGS and written != "May"
+def _governors(text: str) -> dict[int, str]:
+    """Return the words of `text` that keep a clause from being asserted, by their offsets."""
+    read = lexemes(text)
+    following = [folded for *_, folded in read[1:]]
+    return {
+        start: written
+        for (start, _, written, folded), after in zip(read, [*following, "."], strict=True)
+        if folded in _WORDINGS and written != "May"
+        if folded not in _NOUNS or not _follows_noun(after)
+    }
+
+
+def _follows_noun(word: str) -> bool:
+    """Return whether the word before `word` is rather a noun: ``the plan includes``."""
+    is_verb = word.endswith(("ed", "s")) or word in IRREGULAR
+    return is_verb or word in _AFTER_NOUNS or not word[0].isalnum()

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from math import floor, isinf, log10
+from operator import itemgetter
 from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison
@@ -100,7 +101,7 @@ def _wholes(comparison: Comparison, at: int) -> tuple[int, int, int, int]:
 def _category(comparison: Comparison, at: int) -> Category | None:
     """Return the category of the difference between the figures of the link `at`, or None."""
     left, right = comparison.token(at)
-    if left.kind != right.kind:
+    if left.kind != right.kind or left.denied != right.denied:
         return None
     if left.kind in _DAYS:
         return "date" if _other_day(comparison, at) else None
@@ -324,20 +325,32 @@ def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
         if not units or own in units:
             continue
         words = _words_around(output, quantity)
-        for name, other in others:
-            shared = len(words & _words_around(inputs[name], other))
-            is_alike = _UNITS_BY_STEM[other.unit][0] == own[0] and shared >= _SHARED_WITH_SMALL
-            if is_alike or (quantity.value > _SMALL and shared >= _SHARED):
-                yield contradiction(
-                    output,
-                    _extent_of(output, quantity),
-                    category="unit",
-                    severity=_SEVERITY,
-                    name=name,
-                    source=inputs[name],
-                    passage=_extent_of(inputs[name], other),
-                )
-                break
+        shares = [
+            (len(words & _words_around(inputs[name], other)), name, other) for name, other in others
+        ]
+        compared = [
+            each
+            for each in shares
+            if _is_alike(own, _UNITS_BY_STEM[each[2].unit], each[0], value=quantity.value)
+        ]
+        if compared:
+            _, name, other = max(compared, key=itemgetter(0))
+            yield contradiction(
+                output,
+                _extent_of(output, quantity),
+                category="unit",
+                severity=_SEVERITY,
+                name=name,
+                source=inputs[name],
+                passage=_extent_of(inputs[name], other),
+            )
+
+
+def _is_alike(own: tuple[str, str], other: tuple[str, str], shared: int, *, value: float) -> bool:
+    """Return whether two equal numbers are of the same, by their units and the `shared` words."""
+    if value > _SMALL and shared >= _SHARED:
+        return True
+    return own[0] == other[0] and shared >= _SHARED_WITH_SMALL
 
 
 def _is_literal(output: str, quantity: Quantity, sources: Iterable[str]) -> bool:

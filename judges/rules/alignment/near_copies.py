@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.index import pieces, searched
-from spanjury.judges.rules.alignment.lexicon import PARTIAL, REVERSING
-from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, lexemes
+from spanjury.judges.rules.alignment.lexicon import DETERMINERS, PARTIAL, PREPOSITIONS, REVERSING
+from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, lexemes, phrase
+from spanjury.judges.text.lexicon import IRREGULAR
 from spanjury.judges.text.tokens import RESTRICTIONS
 
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
@@ -97,6 +98,38 @@ _RESTRICTING = re.compile(
     re.IGNORECASE,
 )
 
+_PRESENT = frozenset("is are can may must shall will do does".split())  # noqa: SIM905
+_PAST = (
+    frozenset(("was", "were", "had", "did"))
+    .union(IRREGULAR)
+    .difference(
+        "children dead death goes loss men people sale winner wives women years".split()  # noqa: SIM905
+    )
+)
+_VERBS = _PRESENT | frozenset("was were has had did".split())  # noqa: SIM905
+_LIMITS = re.compile(
+    r"[\s,;]*\b(?:after|as soon as|before|during|for|in case|once|per|when|whenever|where|while"
+    r"|within)\b",
+    re.IGNORECASE,
+)
+"""Words with a phrase that limits a rule, such as ``free for students``, but not an event."""
+
+_SEAM = re.compile(r"[;:,]|\b(?:and|but|because|or|since|so|while)\b")
+_DEFINITE = frozenset((word,) for word in DETERMINERS - {"a", "an"})
+_UP_TO = re.compile(r"\bup to\b", re.IGNORECASE)
+_MODIFYING = re.compile(
+    r"(?P<head>\w+)\W+(?:at|by|for|from|in|of|on|to|under|with)(?: (?:a|an|her|his|its|my|our"
+    r"|the|their|this|your))? $",
+    re.IGNORECASE,
+)
+"""The end of what precedes a noun that modifies another: ``the lawyer of the`` bank."""
+
+_COLLECTIVE = frozenset(
+    """couple crowd dozens group hundreds lot lots millions number pair series team thousands total
+    variety""".split()  # noqa: SIM905
+)
+"""Nouns that such a noun may replace: ``a group of men``."""
+
 
 def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
     """Return whether every sentence of `output` is a near copy of a sentence of `inputs`.
@@ -132,7 +165,21 @@ def _is_near_copy(sentence: Phrase, source: Phrase) -> bool:
     begin = sentence.tokens[0].start
     if governing and governing.isdisjoint(_governing(lexemes(sentence.text), end=begin)):
         return False
-    return keeps_sense(comparison)
+    return keeps_sense(comparison) or keeps_sense(compare(sentence, last_clauses(sentence, source)))
+
+
+def last_clauses(sentence: Phrase, source: Phrase) -> Phrase:
+    """Return the end of `source` from the last clause at which it has all words of `sentence`.
+
+    A word that both clauses have is then compared in the clause of the others.
+    """
+    keys, last = frozenset(sentence.keys), source
+    for seam in _SEAM.finditer(source.text):
+        rest = phrase(source.text[seam.end() :])
+        if not keys.issubset(rest.keys):
+            break
+        last = rest
+    return last
 
 
 def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset()) -> bool:
@@ -149,7 +196,68 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
     theirs = [lexeme for lexeme in lexemes(source.text) if start <= lexeme[0] < end]
     if (_senses(own) ^ _senses(theirs)) - ignored or _reversals(own) != _reversals(theirs):
         return False
-    return not _RESTRICTING.match(source.text, end)
+    if _RESTRICTING.match(source.text, end) or _drops_bound(comparison):
+        return False
+    words = [folded for *_, folded in own]
+    is_clause = sentence.text.rstrip().endswith(".") or not _VERBS.isdisjoint(words)
+    return not is_clause or not (_drops_limit(comparison, words) or _drops_head(comparison))
+
+
+def _drops_bound(comparison: Comparison) -> bool:
+    """Return whether the output lacks an "up to" of the source."""
+    tokens = comparison.source.tokens
+    start, end = tokens[comparison.links[0].right].opening, tokens[comparison.links[-1].right].end
+    theirs = _UP_TO.findall(comparison.source.text, start, end)
+    return len(theirs) > len(_UP_TO.findall(comparison.output.text))
+
+
+def _drops_limit(comparison: Comparison, words: Iterable[str]) -> bool:
+    """Return whether the output lacks a phrase that limits the source's rule or state.
+
+    `words` are the words of the output. A past or dated event needs no such phrase.
+    """
+    words = frozenset(words)
+    is_event = "month" in comparison.output.kinds or (
+        _PRESENT.isdisjoint(words)
+        and (not _PAST.isdisjoint(words) or any(word.endswith("ed") for word in words))
+    )
+    if is_event:
+        return False
+    if _widens_denial(comparison):
+        return True
+    text, tokens = comparison.source.text, comparison.source.tokens
+    start, end = tokens[comparison.links[0].right].start, tokens[comparison.links[-1].right].end
+    theirs = [limit.group() for limit in _LIMITS.finditer(text, start, end)]
+    own = _LIMITS.findall(comparison.output.text)
+    return bool(_LIMITS.match(text, end)) or len(theirs) > len(own)
+
+
+def _widens_denial(comparison: Comparison) -> bool:
+    """Return whether the output omits words of what is denied: ``not open`` for ``not open today``.
+
+    A definite noun keeps its reference without its adjectives.
+    """
+    linked = {link.right: comparison.output.tokens[link.left] for link in comparison.links}
+    first = next((at for at, token in linked.items() if token.denied), None)
+    if first is None:
+        return False
+    text, tokens = comparison.source.text, comparison.source.tokens
+    seam = _SEAM.search(text, tokens[comparison.links[-1].right].end)
+    return any(
+        at not in linked
+        and (token.before[-1:] not in _DEFINITE or not PREPOSITIONS.isdisjoint(token.before))
+        for at, token in enumerate(tokens)
+        if at > first and token.start < (seam.start() if seam else len(text))
+    )
+
+
+def _drops_head(comparison: Comparison) -> bool:
+    """Return whether the output begins with a noun that modifies another: the bank's lawyer."""
+    own, first = comparison.token(0)
+    before = _MODIFYING.search(comparison.source.text, 0, first.start)
+    if before is None or not PREPOSITIONS.isdisjoint(own.before):
+        return False
+    return before["head"].lower() not in _COLLECTIVE
 
 
 def _denies_otherwise(comparison: Comparison) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
+from math import isclose
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Difference, difference, is_firm, loose
@@ -22,6 +23,8 @@ from spanjury.judges.rules.alignment.lexicon import (
 )
 from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS, OPPOSITES
 from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, Token, lexemes
+from spanjury.judges.rules.units import rate_factors
+from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
 
 _SEVERITY = 5
 _WHOLE = frozenset(("all", "every"))
@@ -33,8 +36,39 @@ _FORBIDDEN = (
 _DENIED = 0.7  # minimum share of the output's tokens in a clause to compare denials
 _OPPOSED = 0.6  # the same for an opposite
 _EXCEPTION = re.compile(r"\b(?:except|unless|only|until|till)\b", re.IGNORECASE)
+_THAN = re.compile(r"\bthan\b")
+_LIMIT = re.compile(
+    r"(?:\b(?:not|never|no|cannot)|n['’]t)\b[^.;,\n]{0,40}?\s(?P<limit>before|after|(?:earlier|later|more|less|fewer)"
+    rf" than)\s(?:the )?(?:\d|{'|'.join((*MONTHS, *WEEKDAYS))}|noon|midday|midnight)",
+    re.IGNORECASE,
+)
 _SEAM = re.compile(r"[;,:]|\b(?:and|but|while|whereas|although|though|yet|or)\b")
+_SEAMS = frozenset(", ; : and but while whereas although though yet or".split())  # noqa: SIM905
+_VALUES = frozenset(("number", "weekday", "month", "ordinal"))
+_ALIKE = 2  # first letters of two spellings of a name
 _BARE = NEGATORS | {"do", "does", "did"}
+
+
+def is_of_another(comparison: Comparison) -> bool:
+    """Return whether a noun phrase has an opposite for another reason than a contradiction.
+
+    A later word of the clause differs, too, or the source's sentence has both opposites. Then the
+    statements are about two subjects: ``The north gate is open`` and ``The south gate is closed``.
+    """
+    is_other = False
+    for at, link in enumerate(comparison.links):
+        claimed, given = comparison.token(at)
+        begins = not _SEAMS.isdisjoint(claimed.before)
+        is_other = is_other and not begins
+        if link.same:
+            continue
+        if is_other:
+            return True
+        begins = begins or link.left == 0 or claimed.before[-1:] == given.before[-1:] == ("the",)
+        is_other = begins and _opposite(comparison, at)
+        if is_other and claimed.key in comparison.source.keys:
+            return True
+    return False
 
 
 def polarity(comparison: Comparison) -> Iterator[Difference]:
@@ -51,6 +85,10 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
         return
     if _restricted(output) != _restricted(source) or _counts_others(comparison):
         return
+    if _limits(output, source) or _limits(source, output):
+        return
+    if _compares_otherwise(comparison):
+        return
     firm = list(_firm(comparison))
     yield from firm or _reversed(comparison)
 
@@ -58,6 +96,40 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
 def _restricted(sentence: Phrase) -> bool:
     """Return whether a sentence makes an exception, so that opposites hold on its two sides."""
     return bool(_EXCEPTION.search(sentence.text))
+
+
+def _compares_otherwise(comparison: Comparison) -> bool:
+    """Return whether two comparisons differ in more than a word: ``A is older than B``.
+
+    ``B is younger than A`` means the same.
+    """
+    return comparison.equal() < len(comparison.output.tokens) - 1 and all(
+        _THAN.search(sentence.text) for sentence in (comparison.output, comparison.source)
+    )
+
+
+def _limits(sentence: Phrase, other: Phrase) -> bool:
+    """Return whether a sentence denies only what lies beyond a limit that another lacks.
+
+    ``It does not begin before 5 May`` does not deny that it begins on 8 May.
+    """
+    limit = _LIMIT.search(sentence.text) if sentence.denies else None
+    return limit is not None and limit["limit"].lower() not in other.text.lower()
+
+
+def _denies_another(comparison: Comparison, at: int) -> bool:
+    """Return whether the output denies another value than the source states: ``not on Monday``."""
+    if not comparison.token(at)[0].denied:
+        return False
+    own, theirs = comparison.output.tokens, comparison.source.keys
+    if any(token.kind in _VALUES and token.key not in theirs for token in own):
+        return True
+    pairs = [comparison.token(at) for at, link in enumerate(comparison.links) if not link.same]
+    beginnings = {token.key[:_ALIKE] for token in own if token.kind == "name"}
+    return any(
+        claimed.kind == given.kind == "name" and given.key[:_ALIKE] not in beginnings
+        for claimed, given in pairs
+    )
 
 
 def _firm(comparison: Comparison) -> Iterator[Difference]:
@@ -70,7 +142,11 @@ def _firm(comparison: Comparison) -> Iterator[Difference]:
         if comparison.links[at].same:
             if not moved:
                 yield from _denial(comparison, at)
-        elif is_firm(comparison, at) and loose(comparison, at) == (0, 0):
+        elif (
+            _opposite(comparison, at)
+            and is_firm(comparison, at)
+            and loose(comparison, at) == (0, 0)
+        ):
             yield difference(comparison, at, category="antonym", severity=_SEVERITY)
 
 
@@ -96,7 +172,26 @@ def _opposite(comparison: Comparison, at: int) -> bool:
         return False
     link = comparison.links[at]
     own, other = _counted(comparison.output, link.left), _counted(comparison.source, link.right)
-    return own == other  # otherwise the quantities may be equal: 24 months and two years
+    if own != other:  # the quantities may be equal: 24 months and two years
+        return False
+    return not _is_same_rate(comparison, at)
+
+
+def _is_same_rate(comparison: Comparison, at: int) -> bool:
+    """Return whether two words for periods go with rates that are equal: 480 a year, 40 a month."""
+    period, other = (
+        sentence.text[token.start : token.end].lower()
+        for sentence, token in zip(
+            (comparison.output, comparison.source), comparison.token(at), strict=True
+        )
+    )
+    factors = rate_factors(period, other)
+    pairs = map(comparison.token, range(len(comparison.links)) if factors else ())
+    return any(
+        left.kind == right.kind == "number" and isclose(left.value, factor * right.value)
+        for left, right in pairs
+        for factor in factors
+    )
 
 
 def _counted(sentence: Phrase, at: int) -> float | None:
@@ -129,8 +224,19 @@ def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
         return
     if comparison.links[at].left == 0 and _begins_amid(comparison, at):
         return
-    start, end = _denied_words(left)
-    yield Difference(start, end, right.opening, right.end, "negation", _SEVERITY)
+    if _denies_another(comparison, at):
+        return
+    yield _negation(comparison, at)
+
+
+def _negation(comparison: Comparison, at: int) -> Difference:
+    """Return the token of the link `at` with the words that deny it, or else those before it."""
+    left, right = comparison.token(at)
+    start = min((start for start, _ in left.denials), default=left.opening)
+    start = min(start, left.start)
+    blank = comparison.output.text[start : left.start]  # begins with one after a comma
+    start += len(blank) - len(blank.lstrip())
+    return Difference(start, left.end, right.opening, right.end, "negation", _SEVERITY)
 
 
 def _begins_amid(comparison: Comparison, at: int) -> bool:
@@ -152,12 +258,6 @@ def _alike(left: Token, right: Token) -> bool:
     return MODALS.isdisjoint(changed) and not (
         "no" in changed and not PREPOSITIONS.isdisjoint(changed)
     )
-
-
-def _denied_words(token: Token) -> tuple[int, int]:
-    """Return the interval of the token with the words that deny it, or else the words before it."""
-    start = min((start for start, _ in token.denials), default=token.opening)
-    return min(start, token.start), token.end
 
 
 def _blurred(comparison: Comparison, at: int) -> bool:
@@ -268,6 +368,7 @@ def _first_denial(comparison: Comparison) -> Iterator[Difference]:
     for at, link in enumerate(comparison.links):
         left, right = comparison.token(at)
         if link.same and left.denied != right.denied and _alike(left, right):
-            start, end = _denied_words(left)
-            yield Difference(start, end, right.opening, right.end, "negation", _SEVERITY)
+            if _denies_another(comparison, at):
+                return
+            yield _negation(comparison, at)
             return

@@ -3,6 +3,7 @@
 Neither is an error for sure. But then the words of the source are no reason to vouch for them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from spanjury.judges.core import Unverified
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.index import index_sentences, pieces
+from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
 
 _ECHOED = 0.3  # share of a sentence's words from which it rests on the question
@@ -23,6 +25,26 @@ _DOUBTED = 0.5
 _NAMED = frozenset(("name", "number", "month", "weekday", "ordinal"))
 _ABSENCE = "It says that the source lacks something; no offline judge can verify this."
 _ELSEWHERE = "Another part of the source has more words of the question, and another answer."
+_ANSWER = re.compile(r"\W*(?P<word>yes|no)\b\W*", re.IGNORECASE)
+_POLAR = re.compile(
+    r"\W*(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will"
+    r"|would)\b",
+    re.IGNORECASE,
+)
+_OPENING = "The answer begins with {!r}, and the rest of its sentence does not agree with that."
+_AGREED = 0.5  # share of the question's words that a sentence after "yes" must have
+_DIMENSIONS = (
+    (re.compile(r"\b(?:cost|costs|fee|how much|price|total)\b", re.IGNORECASE), {"money"}),
+    (
+        re.compile(r"\bhow (?:deep|far|high|long|tall|wide)\b", re.IGNORECASE),
+        {"length", "time"},
+    ),
+)
+"""Words of a question -> dimensions of its answer."""
+_WHEN = re.compile(r"\W*(?:when|(?:what|which) year)\b", re.IGNORECASE)
+_YEARS = range(1000, 2101)
+_DAYS = range(32)  # days of a month and hours
+_UNLIKE = "The source has this number, but not for what is asked."
 
 
 class _Unit(NamedTuple):
@@ -65,8 +87,36 @@ def question_doubts(
     for start, sentence in sentences:
         if reason := _echo(sentence, asked, supported=supported, values=values):
             yield _unverified(sentence.text, start, reason)
+        elif len(sentences) == 1 and _is_unlike(sentence, questions, evidence=evidence):
+            yield _unverified(sentence.text, start, _UNLIKE)
         elif len(sentences) == 1 and _is_elsewhere(sentence, asked, evidence=evidence):
             yield _unverified(sentence.text, start, _ELSEWHERE)
+
+
+def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified]:
+    """Yield the first sentence of `output` if its "Yes" or "No" does not agree with the rest.
+
+    Examples
+    --------
+    >>> [doubt.text for doubt in opening_doubts("No, dogs are allowed.", ["Are dogs allowed?"])]
+    ['No, dogs are allowed.']
+    """
+    word = _ANSWER.match(output)
+    asked = [phrase(question) for question in questions if _POLAR.match(question)]
+    start, end = next(pieces(output), (0, 0))
+    if word is None or word.end() >= end or len(asked) != 1 or asked[0].denies:
+        return
+    stated, keys = phrase(output[word.end() : end]), set(asked[0].keys)
+    shared = keys.intersection(stated.keys)
+    is_contrary = any(
+        token.denied or not keys.isdisjoint(OPPOSITES.get(token.key, ())) for token in stated.tokens
+    )
+    if word["word"].lower() == "no":
+        is_doubtful = shared == keys and not is_contrary
+    else:
+        is_doubtful = is_contrary or len(shared) < _AGREED * len(keys)
+    if is_doubtful:
+        yield _unverified(output[start:end], start, _OPENING.format(word["word"]))
 
 
 def absence_doubt(output: str, interval: tuple[int, int]) -> Unverified:
@@ -110,6 +160,35 @@ def _echo(
         return ""
     words = dict.fromkeys(sentence.text[token.start : token.end] for token in echoed)
     return f"Only the question has {', '.join(map(repr, words))}; the source does not."
+
+
+def _is_unlike(sentence: Phrase, questions: Sequence[str], *, evidence: Mapping[str, str]) -> bool:
+    """Return whether the only number of an answer cannot be what the question asks for.
+
+    The source must have it with none of the units that the question asks for, and another number
+    with one of them. A number after "when" must be a year, a day or an hour.
+    """
+    own = [token for token in sentence.tokens if token.kind == "number"]
+    if len(own) != 1 or len(sentence.tokens) > _SHORT:
+        return False
+    if any(map(_WHEN.match, questions)):
+        return own[0].unit is None and not any(own[0].value in each for each in (_DAYS, _YEARS))
+    wanted = {
+        dimension
+        for question in questions
+        for words, dimensions in _DIMENSIONS
+        if words.search(question)
+        for dimension in dimensions
+    }
+    if not wanted:
+        return False
+    held = [
+        (token.value == own[0].value, token.unit is not None and token.unit[0] in wanted)
+        for text in evidence.values()
+        for token in _tokens(text)
+        if token.kind == "number"
+    ]
+    return (True, True) not in held and {(True, False), (False, True)}.issubset(held)
 
 
 def _is_elsewhere(sentence: Phrase, asked: Iterable[Token], *, evidence: Mapping[str, str]) -> bool:

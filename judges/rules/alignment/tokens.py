@@ -20,7 +20,7 @@ from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
 from spanjury.judges.rules.numbers import ORDINALS, SHORT_SCALES, Number, begins_number, numbers
 from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.lexicon import MONTHS, SAME, WEEKDAYS
-from spanjury.judges.text.words import fold_word
+from spanjury.judges.text.words import GROUPED, fold_word
 
 Kind = Literal["word", "name", "number", "weekday", "month", "ordinal"]
 
@@ -51,7 +51,8 @@ def _lexeme(letter: str, *, quotes: bool) -> re.Pattern[str]:
     contracted = rf"{_NOT}|{letter}+?(?={_NOT})|['’](?:ll|re|ve|m|d|s)\b|" if quotes else ""
     return re.compile(
         rf"{contracted}{letter}++(?:\d\w*)?"
-        r"|[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”'’–—-]"
+        rf"|{GROUPED}"
+        r"|\d+(?:[.,]\d+)*|[%$£€¥,;:?!()\"“”'’–—-]"
     )
 
 

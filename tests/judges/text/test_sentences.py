@@ -19,6 +19,8 @@ WRAPPED = "The minister said that nobody in the whole department knew the new he
         ("Mr. J. K. Bow of the U.S. Bureau came.", ["Mr. J. K. Bow of the U.S. Bureau came."]),
         ('"Stop." (He did.) So.', ['"Stop."', "(He did.)", "So."]),
         ("so am I. Then", ["so am I.", "Then"]),
+        ("Cities (e.g. Bonn), i. e. Towns. So", ["Cities (e.g. Bonn), i. e. Towns.", "So"]),
+        ("Take e. g. Salt, 5 g. Stir it.", ["Take e. g. Salt, 5 g.", "Stir it."]),
         ("tokenised text . and more .", ["tokenised text .", "and more ."]),
         ("A title\n\nA text", ["A title", "A text"]),
         ("one\nline", ["one\nline"]),

@@ -15,6 +15,10 @@ from spanjury.judges.text.without_claims import absences, blanked, without_marks
         ("Yes, it does. No. It is not.", "it does. It is not."),
         ("1. Open it.\n2) Close it.", "Open it. Close it."),
         ("Yes", "Yes"),
+        (
+            "Hello Anna Lund, it opened. Good Morning is a song.",
+            "Anna Lund, it opened. Good Morning is a song.",
+        ),
         ("No other model has [] or x[i].", "No other model has [] or x[i]."),
         (
             "It rose to 1.5 m. In 2 cases [sic] it fell.",

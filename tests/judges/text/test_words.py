@@ -23,6 +23,7 @@ ENGLISH = "The city approved the new bridge over the river, and the mayor spoke 
         ("Ann's dogs don't bark", ["ann", "dogs", "don", "t", "bark"]),
         ("the team 's draw", ["the", "team", "draw"]),
         ("leader_name of 1,200 and 1, 200", ["leader", "name", "of", "1200", "and", "1200"]),
+        ("the buses 12, 138, 139", ["the", "buses", "12", "138", "139"]),
         ("May 2, 2015", ["may", "2", "2015"]),
         ("the 21st, the 20 th and 2.50%", ["the", "21", "the", "20", "and", "2.5", "percent"]),
         ("£4m", ["4", "m"]),

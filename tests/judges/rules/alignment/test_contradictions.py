@@ -12,6 +12,7 @@ from spanjury.judges.rules.alignment.contradictions import contradictions
 from spanjury.judges.rules.alignment.directions import turned_directions
 
 FAITHFUL = (
+    ("The sale does not end before 15 October.", "The sale ends on 20 October."),
     ("Visitors can take photos in the hall.", "Visitors may not take photos in the hall."),
     ("Chelsea was beaten by Arsenal on Sunday.", "Arsenal beat Chelsea on Sunday."),
     ("After the vote, the mayor resigned.", "The mayor resigned after the vote."),
@@ -109,6 +110,18 @@ FAITHFUL = (
     ("The boat has a golden hull.", "The boat of the harbour master has a yellow hull."),
     ("The boat has a red hull.", "The boat of the master has a blue hull and a red sail."),
     ("The boat has a rusty hull.", "The boat of the harbour master has a blue hull."),
+    ("The hall does not have 60 seats; it has 40.", "The hall has 40 seats."),
+    ("The south gate is closed in winter.", "The north gate is open in winter."),
+    ("The last bus leaves at 10 pm.", "The first bus leaves at 6 am, the last bus at 10 pm."),
+    ("Women pay 10 euros for a ticket.", "Men pay 12 euros for a ticket. Women pay 10 euros."),
+    (
+        "The old bridge is narrower than the new bridge.",
+        "The new bridge is wider than the old bridge.",
+    ),
+    (
+        "The library on Harbour Street stays open.",
+        "It was proposed to close the library on Harbour Street. The council will keep it open.",
+    ),
 )
 
 CONTRADICTORY = (
@@ -319,6 +332,7 @@ def test_a_faithful_sentence_is_left_alone(output: str, source: str) -> None:
         ),
         ("The router AX-301 fails.", "The router AX-310 fails.", "AX-301", "AX-310"),
         ("It starts on 2024-04-12.", "It starts on 2024-04-11.", "2024-04-12", "2024-04-11"),
+        ("It starts on 4 May 2021.", "It starts on 3 May 2021.", "4 May 2021", "3 May 2021"),
         ("It won 11 votes to 5.", "It won 11 votes to 4.", "5", "4"),
     ],
 )
@@ -481,6 +495,12 @@ def test_an_amount_in_another_unit_is_compared(output: str, words: str) -> None:
     (each,) = contradictions_of(output, source)
     assert (each.category, each.text) == ("unit", words)
     assert each.explanation == "The source says '12 months'."
+
+
+def test_the_quantity_with_most_of_the_words_around_it_is_quoted() -> None:
+    source = "The bottle of iron holds 120 ml. The daily dose of iron for adults is 120 mg."
+    (each,) = contradictions_of("Adults take a dose of iron of 120 g daily.", source)
+    assert each.explanation == "The source says '120 mg'."
 
 
 def test_the_metres_of_a_length_belong_to_its_number() -> None:
@@ -767,3 +787,8 @@ def test_a_denial_about_another_number_is_no_contradiction() -> None:
     source = {"Source": "About 18,000 runners started, and 17,200 finished."}
     marked = contradictions("About 18,000 runners started; 800 of them did not finish.", source)
     assert "negation" not in [each.category for each in marked]
+
+
+def test_a_contradiction_does_not_begin_with_a_blank() -> None:
+    [each] = contradictions("In winter, it is open.", {"News": "In winter, the gate is not open."})
+    assert each.text == "it is open"

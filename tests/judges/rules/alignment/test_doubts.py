@@ -89,9 +89,36 @@ def test_other_sentences_are_not_doubtful(output: str) -> None:
     assert reasons(output) == []
 
 
+MIXED = "It combines words of the source's sentence in another order."
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("Red is for cats and blue is for dogs.", "Red is for dogs and blue is for cats."),
+        ("Children pay 12 euros.", "Adults pay 12 euros and children pay 5 euros."),
+        ("The red line goes to the sea.", "The blue line goes to the sea, the red line to Dorn."),
+        ("Anna writes novels.", "Anna paints portraits and Ben writes novels."),
+    ],
+)
+def test_a_subject_with_the_predicate_of_another_clause_is_doubtful(
+    output: str, source: str
+) -> None:
+    assert reasons(output, source) == [MIXED]
+
+
+def test_a_decision_is_not_joined_with_a_proposal() -> None:
+    source = "It was proposed to close the pool. The council decided to keep the pool open."
+    assert reasons("The council decided to close the pool.", source) == [JOINED]
+
+
 LEAFLET = (
     "You may drive, but stop if you feel dizzy. Patients with liver disease take half the dose. "
-    "The pool, unless it rains, stays open."
+    "The pool, unless it rains, stays open. Entry is free for students. "
+    "The alarm sounds when the door opens. The warranty covers the battery after registration. "
+    "Parking costs 4 euros per hour. The battery lasts up to 12 hours. "
+    "The lawyer of the bank resigned on Monday. Dogs are not allowed in the hall. "
+    "A group of 12 men met in May after the storm."
 )
 
 
@@ -101,6 +128,13 @@ LEAFLET = (
         "You may drive if you feel dizzy.",
         "Patients take half the dose.",
         "The pool stays open.",
+        "Entry is free.",
+        "The alarm sounds.",
+        "The warranty covers the battery.",
+        "Parking costs 4 euros.",
+        "The battery lasts 12 hours.",
+        "The bank resigned on Monday.",
+        "Dogs are not allowed.",
     ],
 )
 def test_a_sentence_without_a_word_that_affects_the_others_is_doubtful(output: str) -> None:
@@ -129,8 +163,18 @@ def test_a_sentence_on_a_part_or_on_another_is_doubtful(
     [
         ("The library reopened.", "Half the shops closed, and the library reopened."),
         ("Patients with liver disease take half the dose.", LEAFLET),
+        ("12 men met in May.", LEAFLET),
         ("Sales in Europe rose 4 percent.", "Sales in Europe rose sharply, 4 percent to 620."),
         ("The library opens in May.", "The library, built in 1932, opens again in May."),
+        ("Ben sold the mill.", "Ben bought the mill and sold it. Ben sold the mill in May."),
+        ("Shops in Lund sell it.", "Shops in Lund and Dorn sell it."),
+        (
+            "The south gate is closed; the north is open.",
+            "The north is open; the south gate is closed.",
+        ),
+        ("Room 14 is for storage.", "Room 12 is for meetings, room 14 is for storage."),
+        ("It covers the north.", "The plan covers the north."),
+        ("It was paid in May.", "The claim was paid in May."),
     ],
 )
 def test_a_sentence_that_omits_other_words_is_not_doubtful(output: str, source: str) -> None:

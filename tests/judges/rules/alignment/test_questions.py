@@ -13,6 +13,8 @@ PASSAGES = (
 )
 MILL = "The mill closed in 1987. In 2025 the museum opened in the old building."
 
+HALL = "The hall has 300 seats, is 240 metres long and opened in 1988."
+
 
 def judged(answer: str, *, question: str, context: str | tuple[str, ...]) -> spanjury.PanelReport:
     return spanjury.check(
@@ -39,6 +41,11 @@ def judged(answer: str, *, question: str, context: str | tuple[str, ...]) -> spa
         ("24 months", "How long is the warranty?", MANUAL, "ok"),
         ("2025", "When did the mill close?", MILL, "unsure"),
         ("1987", "When did the mill close?", MILL, "ok"),
+        ("300", "When did the hall open?", HALL, "unsure"),
+        ("1988", "How long is the hall?", HALL, "unsure"),
+        ("240 metres", "How long is the hall?", HALL, "ok"),
+        ("No, the hall has 300 seats.", "Does the hall have 300 seats?", HALL, "unsure"),
+        ("Yes, the hall has 300 seats.", "Does the hall have 300 seats?", HALL, "ok"),
         (
             "The warranty is 24 months.",
             "How long is the warranty of the RX-300?",

@@ -94,6 +94,7 @@ def flagged(
     is_among = ~np.isnan(cells) if among is None else np.asarray(among, dtype=np.bool_)
     if is_among.shape != cells.shape:
         raise ValueError(f"expected `among` of the shape {cells.shape}, got {is_among.shape}")
+    cells = np.where(is_among, cells, np.nan)
 
     def weighted(counts: FloatArray) -> FloatArray:
         below = pool.cutoffs(counts, rate=rate)[:, np.newaxis]

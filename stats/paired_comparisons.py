@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logsumexp
 
 from spanjury.stats.arrays import FloatArray, cluster_numbers
-from spanjury.stats.resampling import BLOCK
-from spanjury.stats.weighted import Weighted
+from spanjury.stats.weighted import BLOCK, Weighted
 
 _WIN, _LOSS, _TIE = range(3)
 _POINTS = np.array([1.0, 0.0, 0.5])

@@ -15,10 +15,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray, checked_share
-from spanjury.stats.weighted import Weighted, on_sample
-
-# Counts in memory at a time; 10,000 draws of 400 items, or 32 MB.
-BLOCK = 4_000_000
+from spanjury.stats.weighted import BLOCK, Weighted, on_sample
 
 # Bisections of an angle, to the precision of a float.
 _HALVINGS = 52

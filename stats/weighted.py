@@ -9,12 +9,39 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from spanjury.stats.arrays import FloatArray, checked_differences, safe_divide
 
+# Counts in memory at a time; 10,000 draws of 400 items, or 32 MB.
+BLOCK = 4_000_000
+
 Weighted = Callable[[FloatArray], FloatArray]
 """Counts, shape ``(draws, items)`` -> the effect in each draw, shape ``(draws, ...)``."""
+
+
+def by_owner(effect: Weighted, owner: NDArray[np.intp]) -> Weighted:
+    """Return an effect of items as one of their owners: an owner is drawn with all its items.
+
+    Parameters
+    ----------
+    effect
+        An effect of items.
+    owner
+        Shape ``(items,)``: number of the owner of each item, from 0.
+
+    Returns
+    -------
+    Weighted
+        A function of the counts of owners, which makes those of items in blocks of draws.
+    """
+    step = max(1, BLOCK // max(1, owner.size))
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        starts = range(0, len(counts), step)
+        return np.concatenate([effect(counts[each : each + step, owner]) for each in starts])
+
+    return weighted
 
 
 def ratio(numerators: ArrayLike, denominators: ArrayLike = 1.0) -> Weighted:

@@ -5,6 +5,7 @@ import glob
 import gzip
 import json
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -196,7 +197,8 @@ class LineTail:
 
         A line that exceeds the limit `row` has a fault. A file that does not exist has no lines.
 
-        Raises `DataError` if the file cannot be read, or if it does not exist and `is_whole`.
+        Raises `DataError` if the file cannot be read or is not a regular one, or if it does not
+        exist and `is_whole`.
         """
         try:
             while self._is_rotated():
@@ -215,6 +217,8 @@ class LineTail:
         try:
             status = self._path.stat()
             self.is_missing = False
+            if not stat.S_ISREG(status.st_mode):  # opening a pipe would block the event loop
+                raise DataError(f"{self._path}: is not a regular file, which a watch can continue")
             if self._file is not None and os.fstat(self._file.fileno()).st_ino != status.st_ino:
                 return status.st_size > 0  # until then, the rotated file may still grow
             if self._file is None:

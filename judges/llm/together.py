@@ -8,7 +8,7 @@ aspects that read the same inputs: a model that is to judge fluency alone must n
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, make_dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from types import GenericAlias
 from typing import Annotated, Literal
 
@@ -81,7 +81,7 @@ class JointReview:
     verdicts: list[AspectVerdict]
 
 
-@cache
+@lru_cache(maxsize=64)
 def _review_of(names: tuple[str, ...]) -> type[JointReview]:
     """Return a type of reviews whose schema, unlike its validation, allows these names alone."""
     named = Annotated[str, pydantic.Field(json_schema_extra={"enum": list(names)})]

@@ -207,12 +207,13 @@ def _respelt(value: object, schema: object, definitions: Mapping[str, object]) -
     if not isinstance(schema, Mapping):
         return value
     if isinstance(reference := schema.get("$ref"), str):
-        schema = definitions.get(reference.rpartition("/")[2])
-        return _respelt(value, schema, definitions)
+        inner = [definitions.get(reference.rpartition("/")[2])]
+    else:
+        inner = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if len(inner) == 1:
+        return _respelt(value, inner[0], definitions)
     if isinstance(value, str):
-        words = [word for word in schema.get("enum", ()) if isinstance(word, str)]
-        alike = (word for word in words if word.casefold() == value.strip().casefold())
-        return value if value in words else next(alike, value)
+        return _respelt_word(value, [*schema.get("enum", ()), schema.get("const")])
     if isinstance(value, list):
         return [_respelt(item, schema.get("items"), definitions) for item in value]
     if isinstance(value, dict):
@@ -221,6 +222,13 @@ def _respelt(value: object, schema: object, definitions: Mapping[str, object]) -
             name: _respelt(inner, fields.get(name), definitions) for name, inner in value.items()
         }
     return value
+
+
+def _respelt_word(word: str, spellings: Sequence[object]) -> str:
+    """Return the only one of `spellings` that is `word` in another case, or else `word`."""
+    folded = word.strip().casefold()
+    alike = [text for text in spellings if isinstance(text, str) and text.casefold() == folded]
+    return alike[0] if len(alike) == 1 else word
 
 
 def _mismatch(error: "pydantic.ValidationError") -> str:

@@ -7,7 +7,7 @@ Models", section 2, who take the answer that most samples agree on; here each sp
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import median
 
 from spanjury.judges.core import ErrorSpan
@@ -71,7 +71,7 @@ def _narrowest_first(span: ErrorSpan) -> tuple[object, ...]:
 class _Group:
     """Reports of one error, each with the number of its assessment."""
 
-    reported: list[tuple[int, ErrorSpan]] = field(default_factory=list)
+    reported: list[tuple[int, ErrorSpan]]
 
     @property
     def votes(self) -> int:

@@ -10,7 +10,6 @@ from typing import TypeVar
 import numpy as np
 from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 from numpy.random import default_rng
-from numpy.typing import NDArray
 
 from spanjury.judges.core import (
     CorpusMetric,
@@ -31,7 +30,7 @@ from spanjury.judges.metrics.reductions import (
 )
 from spanjury.stats.arrays import FloatArray, cluster_numbers
 from spanjury.stats.resampling import bootstrap, percentile_interval
-from spanjury.stats.weighted import Weighted, mean_drop
+from spanjury.stats.weighted import Weighted, by_owner, mean_drop
 
 T = TypeVar("T")
 Rows = tuple[tuple[float, ...], ...]
@@ -221,7 +220,7 @@ def corpus_intervals(
         together = _together([effect for index in indices if (effect := effects[index])])
         owner = cluster_numbers(sources, items=items)
         resampled = bootstrap(
-            _by_source(together, owner),
+            by_owner(together, owner),
             items=int(owner.max(initial=-1)) + 1,
             rng=default_rng(seed),
             draws=draws,
@@ -230,11 +229,6 @@ def corpus_intervals(
         for index, low, high in zip(indices, lows.tolist(), highs.tolist(), strict=True):
             intervals[index] = (low, high)
     return intervals
-
-
-def _by_source(effect: Weighted, owner: NDArray[np.intp]) -> Weighted:
-    """Return an effect of segments as one of sources; `owner`: the number of each one's source."""
-    return lambda counts: effect(counts[:, owner])
 
 
 def _together(effects: Sequence[Weighted]) -> Weighted:

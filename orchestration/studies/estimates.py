@@ -12,7 +12,7 @@ from spanjury.stats import resampling
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.resampling import Estimate, bootstrap
-from spanjury.stats.weighted import Weighted, on_sample, ratio
+from spanjury.stats.weighted import Weighted, by_owner, on_sample, ratio
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -38,11 +38,6 @@ _NO_WIDTH = 1e-12
 """Width that rounding gives an interval."""
 LEVEL = 0.05
 """Above this p-value no difference is shown."""
-
-
-def by_owner(effect: Weighted, owner: NDArray[np.int64]) -> Weighted:
-    """Return an effect of readings as one of texts: a text is drawn with all its readings."""
-    return lambda counts: effect(counts[:, owner])
 
 
 def estimates(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from spanjury.adapters.files.lines import LineTail, TailedLine
+from spanjury.judges.core import DataError
 
 LONG = "x" * 300
 
@@ -98,3 +99,16 @@ def test_a_last_line_without_a_line_end_is_read_if_nothing_else_is_lacking(
         append(log, "\nnext\n")
         *_, following = tail.added()
     assert (following.text, following.number) == ("next", 3)
+
+
+@pytest.mark.parametrize("make", [os.mkdir, getattr(os, "mkfifo", os.mkdir)])
+def test_a_pipe_and_a_folder_are_refused_and_never_opened(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    log = tmp_path / "log"
+    make(log)
+    with (
+        LineTail(log, position=None, is_whole=False) as tail,
+        pytest.raises(DataError, match="is not a regular file"),
+    ):
+        texts(tail)

@@ -61,6 +61,8 @@ def test_a_text_without_a_score_counts_in_the_share_if_it_is_asked_for() -> None
         for among in (None, [True, True, True, False])
     )
     assert (of_scored, of_three) == (1 / 2, 1 / 3)
+    of_second = flagged(clean, scores, rate=0.1, among=[False, True, False, False])
+    assert float(on_sample(of_second, items=4)) == 0
     with pytest.raises(ValueError, match="`among` of the shape"):
         flagged(clean, scores, rate=0.1, among=[True])
 

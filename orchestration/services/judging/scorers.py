@@ -94,7 +94,7 @@ class JudgeScores:
         """Return the panel and each seat, aspect by aspect.
 
         The only seat of a run stands for the panel if the panel's scores are its own. They are
-        others if they were computed from spans or calibrated.
+        others if they were computed from spans or calibrated. The score of a rubric has no seat.
         """
         judge = self._only_judge()
         return tuple(
@@ -107,7 +107,7 @@ class JudgeScores:
                 is_own=name in {PANEL, judge},
             )
             for (name, aspect), scores in self._scores.items()
-            if name != PANEL or judge is None
+            if name != PANEL or (judge, aspect) not in self._scores
         )
 
     def _only_judge(self) -> str | None:
@@ -115,10 +115,10 @@ class JudgeScores:
         seats = {name for name, _ in self._scores if name != PANEL}
         if len(seats) != 1:
             return None
-        (seat,) = seats
-        aspects = {aspect for _, aspect in self._scores}
-        same = all(self._scores[PANEL, each] == self._scores.get((seat, each)) for each in aspects)
-        return seat if same else None
+        same = all(
+            self._scores[PANEL, aspect] == scores for (_, aspect), scores in self._scores.items()
+        )
+        return seats.pop() if same else None
 
 
 def read_decisions(path: Path, *, ids: TextIds) -> dict[Judged, Decision | None]:

@@ -120,7 +120,7 @@ class TextReport:
         Raises
         ------
         ConfigError
-            If there is no term, or one cannot be parsed or can never hold.
+            If there is no term, or one cannot be parsed, can never hold or always holds.
 
         Examples
         --------

@@ -19,7 +19,6 @@ from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_t
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.estimates import (
     LEVEL,
-    by_owner,
     grouped,
     holm_adjusted,
     numbered,
@@ -29,7 +28,7 @@ from spanjury.stats.arrays import FloatArray, cluster_sums, mean_of_defined
 from spanjury.stats.flagging import cutoff, flagged
 from spanjury.stats.resampling import Resampled, bootstrap, estimates, two_sided_p
 from spanjury.stats.significance.sign_flip import paired_test
-from spanjury.stats.weighted import Weighted, mean_drop
+from spanjury.stats.weighted import Weighted, by_owner, mean_drop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

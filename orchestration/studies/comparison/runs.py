@@ -33,10 +33,10 @@ from spanjury.orchestration.studies.comparison.changes import (
     changes_answer,
     changes_sections,
 )
-from spanjury.orchestration.studies.estimates import LEVEL, by_owner, holm_adjusted, numbered
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted, numbered
 from spanjury.stats.arrays import FloatArray, cluster_sums, mean_of_defined
 from spanjury.stats.resampling import bootstrap, estimates
-from spanjury.stats.weighted import mean_drop
+from spanjury.stats.weighted import by_owner, mean_drop
 
 with lazily():
     from spanjury.stats.significance import sign_flip  # needs scipy, which `view` does without

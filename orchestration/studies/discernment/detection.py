@@ -20,14 +20,14 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     ScoreArrays,
     is_harmless,
 )
-from spanjury.orchestration.studies.estimates import by_owner, numbered
+from spanjury.orchestration.studies.estimates import numbered
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
 from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
-from spanjury.stats.weighted import Weighted, mean_drop
+from spanjury.stats.weighted import Weighted, by_owner, mean_drop
 
 STRICT, USUAL = 0.05, 0.1
 """The rates of false alarms."""
@@ -494,16 +494,11 @@ def written_twins(
     can_state = right_scores.size >= fewest_texts(USUAL)
     cut = cutoff(right_scores, rate=USUAL) if can_state else math.nan
     in_order = 0.5 + 0.5 * np.sign(good - bad)
-
     paired = np.unique(sources[is_pair]).size
 
     def drawn(effect: Weighted, *, items: int) -> Estimate:
-        resampled = bootstrap(
-            by_owner(effect, sources),
-            items=len(names),
-            rng=np.random.default_rng(seed),
-            draws=draws,
-        )
+        rng = np.random.default_rng(seed)
+        resampled = bootstrap(by_owner(effect, sources), items=len(names), rng=rng, draws=draws)
         return estimates(resampled, items=items)[0]
 
     caught = flagged(good[np.newaxis], bad, rate=USUAL, among=all_wrong)

@@ -26,7 +26,7 @@ from spanjury.orchestration.studies.discernment.detection import (
     written_twins,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
-from spanjury.orchestration.studies.estimates import by_owner, grouped
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.arrays import cluster_sums
@@ -56,7 +56,7 @@ from spanjury.stats.significance.paired import PairedStatistic, PairedTest
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.signed_rank import signed_rank
 from spanjury.stats.spans.localisation import Localisation
-from spanjury.stats.weighted import net_drop
+from spanjury.stats.weighted import by_owner, net_drop
 
 Mode = Literal["paper", "wilson", "calibrated"]
 

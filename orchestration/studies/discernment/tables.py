@@ -187,8 +187,8 @@ def _summary(findings: Findings) -> Iterator[Block]:
     """Yield what a terminal shows in 80 characters' width: conditions and averages."""
     yield table_of(
         (_summary_entries(row) for row in decision_rows(findings) if row.leads),
-        title=f"Discernment on {findings.segments} texts; each damaged text is judged alone, "
-        "without its clean version",
+        title=f"Discernment on {counted(findings.segments, 'text')}; each damaged text is judged "
+        "alone, without its clean version",
         note="10%: share of damaged texts caught at 10% false alarms on clean and harmlessly "
         "changed texts; one without a score is not caught. Clean: the same at 10% false alarms on "
         "clean texts alone. Hits: share of damaged passages that a new span of the aspect touches. "

@@ -62,7 +62,7 @@ class MeanDemand:
 def parse_mean_demand(text: str) -> MeanDemand:
     """Read ``ASPECT=SCORE`` or ``SCORE``; raise `ConfigError` if it is neither.
 
-    ``SCORE`` is on the usual scale, of at most 5.
+    ``SCORE`` is on the usual scale, of at most 5. Every scale begins at 1, so less is refused.
 
     Examples
     --------
@@ -75,6 +75,8 @@ def parse_mean_demand(text: str) -> MeanDemand:
         raise ConfigError(
             f"invalid score {text!r}: write SCORE or ASPECT=SCORE, for example consistency=4"
         )
+    if least < _USUAL.low:
+        raise ConfigError(f"invalid score {text!r}: every mean meets it, since scores begin at 1")
     if not equals and least > _USUAL.high:
         raise ConfigError(
             f"invalid score {text!r}: a score for all aspects is on the scale of 1 to"

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spanjury.judges.core import RescoringMethod
+from spanjury.judges.core import RescoringMethod, counted
+from spanjury.orchestration.report import Bounded
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.studies.card import Measure, ratio_measure
-from spanjury.orchestration.studies.estimates import by_owner, grouped, numbered, ratios_of
+from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
+from spanjury.orchestration.studies.estimates import grouped, numbered, ratios_of
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
     MEASURES,
@@ -28,13 +30,15 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     collect_scores,
     consistencies,
     differences,
+    moves,
     net_of_control,
     rates,
     share,
 )
 from spanjury.stats.arrays import cluster_sums, mean_of_defined
+from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.resampling import Estimate, bootstrap, estimates
-from spanjury.stats.weighted import mean_drop
+from spanjury.stats.weighted import by_owner, mean_drop
 
 _BASES = 4
 """All reports, those with errors, those with room, those with room the other way."""
@@ -288,7 +292,8 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
         )
     if score_arrays.recorded.any() and score_arrays.with_errors.any(axis=0).sum() < _FEW:
         count = int(score_arrays.with_errors.any(axis=0).sum())
-        yield f"{whose}: only {count} reports list errors."
+        few = counted(count, "report lists", "reports list")
+        yield f"{whose}: {f'only {few}' if count else 'no report lists'} errors."
     if any(change.method is RescoringMethod.RESTATED for change in score_arrays.changes):
         yield (
             f"{whose}: some lists were sent in a new turn instead of continuing the judge's own "
@@ -403,36 +408,47 @@ def _counted(
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of `findings`, each report and condition counting alike."""
-    changed = [finding for finding in findings.findings if not finding.is_control]
-    falls, rises = (
-        [finding for finding in changed if finding.direction == direction]
-        for direction in ("falls", "rises")
-    )
-    nets = [finding.net for finding in changed if finding.net is not None and finding.net.used]
-    used = sum(net.used for net in nets)
+    used = sum(each.net.used for each in findings.findings if each.net and not each.is_control)
     controls = [each.overall for each in findings.findings if each.is_control]
     scored = [rates for rates in controls if rates.scored]
-    shares: tuple[tuple[float, int], ...] = (
-        (
-            sum(each.with_room.fell for each in falls) + sum(each.with_room.rose for each in rises),
-            sum(each.with_room.scored for each in (*falls, *rises)),
+    with_room = moves_with_room(findings)
+    figures: list[tuple[Bounded, int]] = [(moved, moved.trials) for moved in with_room]
+    figures += [(net, used) for net in net_moves(findings)]
+    *names, restless = zip(MEASURED, _MEASURES.values(), strict=True)
+    return (
+        *(
+            measured(name, figure, says=says, count=count)
+            for (name, says), (figure, count) in zip(names, figures, strict=True)
         ),
-        (
-            sum(each.with_room_against.rose for each in falls)
-            + sum(each.with_room_against.fell for each in rises),
-            sum(each.with_room_against.scored for each in (*falls, *rises)),
+        ratio_measure(
+            restless[0],
+            sum(each.changed * each.scored for each in scored),
+            sum(each.scored for each in scored),
+            says=restless[1],
         ),
-        (sum(net.toward.value * net.used for net in nets), used),
-        (sum(net.against.value * net.used for net in nets), used),
-        (sum(each.changed * each.scored for each in scored), sum(each.scored for each in scored)),
     )
-    return tuple(
-        ratio_measure(name, part, whole, says=says)
-        for name, says, (part, whole) in zip(MEASURED, _MEASURES.values(), shares, strict=True)
-    )
+
+
+def moves_with_room(findings: Findings) -> tuple[Proportion, Proportion]:
+    """Return the shares of scores with room that follow their list, and move against it.
+
+    Each is over the scores with room to move that way, in all conditions; their sources are
+    clusters.
+    """
+    counts = [np.zeros((2, 2, 0))]
+    for arrays in findings.score_arrays:
+        ways = [_WAYS.get(condition.direction, np.nan) for condition in arrays.conditions]
+        followed = moves(arrays.shifts) * np.array(ways)[:, np.newaxis]
+        sides = ((arrays.with_room, followed > 0), (arrays.with_room_against, followed < 0))
+        counted = [(base & hit, base & ~np.isnan(followed)) for base, hit in sides]
+        counts.append(np.sum(counted, axis=2))
+    sums = cluster_sums(np.concatenate(counts, axis=-1), _source_numbers(findings))
+    toward, against = (clustered_proportion(hits, tried) for hits, tried in sums)
+    return toward, against
 
 
 _SIDES = [MEASURES.index("toward"), MEASURES.index("against")]
+_WAYS: Mapping[Direction | None, int] = {"falls": -1, "rises": 1}
 
 
 def net_moves(findings: Findings) -> tuple[Estimate, Estimate]:
@@ -445,9 +461,9 @@ def net_moves(findings: Findings) -> tuple[Estimate, Estimate]:
         np.stack([differences(arrays, row)[_SIDES] for row in range(len(arrays.conditions))])
         for arrays in findings.score_arrays
     ]
-    owner, _ = numbered(
-        [(arrays.dataset, source) for arrays in findings.score_arrays for source in arrays.sources]
-    )
+    if not compared:
+        return Estimate(), Estimate()
+    owner = _source_numbers(findings)
     moved, used = (
         cluster_sums(np.concatenate([part.sum(axis=0) for part in parts], axis=-1), owner)
         for parts in (map(np.nan_to_num, compared), [~np.isnan(each) for each in compared])
@@ -455,3 +471,11 @@ def net_moves(findings: Findings) -> tuple[Estimate, Estimate]:
     rng = np.random.default_rng(findings.seed)
     toward, against = ratios_of(moved, used, rng=rng, draws=findings.draws)
     return toward, against
+
+
+def _source_numbers(findings: Findings) -> NDArray[np.intp]:
+    """Return the number of the source of each text, one set of scores after the other."""
+    numbers, _ = numbered(
+        [(arrays.dataset, source) for arrays in findings.score_arrays for source in arrays.sources]
+    )
+    return numbers

@@ -34,6 +34,7 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     averages,
     cautions,
     measures_of,
+    moves_with_room,
     net_moves,
     rescoring_methods,
     rescoring_outcomes,
@@ -246,20 +247,20 @@ def faithfulness_report(
 
 def _answer(findings: Findings) -> str:
     """Say how often scores follow a changed list of errors, and how often they do not."""
-    shares = {measure.name: measure.value for measure in measures_of(findings)}
-    toward, against = shares["faithfulness.toward"], shares["faithfulness.against"]
+    toward, against = moves_with_room(findings)
     if not any(each.overall.reports for each in findings.findings):
         return "No report had a score before its list of errors was changed."
-    if toward is None:
+    if not toward.trials:
         return "No score had room to follow a changed list of errors."
-    unchanged = shares["faithfulness.null_moved"]
+    unchanged = {each.name: each.value for each in measures_of(findings)}["faithfulness.null_moved"]
     if unchanged:
         return _net_answer(findings, unchanged=unchanged)
+    follow, oppose = (estimate_cell(share, ".0%").text for share in (toward, against))
     answer = (
-        f"When the list of errors changes, {toward:.0%} of the scores with room to move follow it"
+        f"When the list of errors changes, {follow} of the scores with room to move follow it"
         f" by {SMALLEST_MOVE:g} points or more"
     )
-    answer += "." if against is None else f", and {against:.0%} move against it."
+    answer += f", and {oppose} move against it." if against.trials else "."
     if unchanged is not None:
         return answer
     return f"{answer} Without a null control, it is unknown how many move anyway."

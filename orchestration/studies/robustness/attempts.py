@@ -137,7 +137,7 @@ def _pair(
         for aspect in aspects
         if base.output != segment.output or aspect.view(base.inputs) != aspect.view(segment.inputs)
     )
-    segment = replace(segment, segment_id=f"{base.segment_id}#{name}", gold=())
+    segment = replace(segment, segment_id=f"{base.segment_id}#{name}", gold=(), human={})
     if not seen:
         return skipped(reason="no aspect uses the attacked input")
     text = AttackedText(

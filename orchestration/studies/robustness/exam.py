@@ -212,7 +212,7 @@ def _count(hits: Iterable[bool]) -> Count:
 
 _CONTROL_SUCCEEDS = {
     REPEAT: "Even judging the same text a second time succeeds",
-    PLAIN: "Even a neutral addition succeeds",
+    PLAIN: "Even a plain addition, of any length, succeeds",
 }
 _FEW = 20
 """With fewer sources than this an interval is rough, and a success of 0 says little."""
@@ -246,18 +246,21 @@ def _on_room(findings: Findings) -> Iterator[str]:
 
 def _on_flaws(findings: Findings) -> Iterator[str]:
     for judge, seen in findings.seen.items():
+        article = "the " if judge == findings.panel else ""
         chance = CHANCES[FLAWS_SEEN]
         if not seen.trials or seen.low > chance:
             continue
         if seen.value > chance and seen.clusters < _FEW:
             yield (
-                f"{counted(seen.clusters, 'source is', 'sources are')} too few to show that {judge}"
-                f" scores damaged texts below good ones ({seen.value:.2f}; 0.5 is chance)."
+                f"{counted(seen.clusters, 'source is', 'sources are')} too few to show that "
+                f"{article}{judge} scores damaged texts below good ones ({seen.value:.2f}; 0.5 is "
+                "chance)."
             )
         else:
             yield (
-                f"{judge} is not shown to score damaged texts below good ones ({seen.value:.2f}; "
-                "0.5 is chance). A judge that sees no flaws withstands every attack."
+                f"{article.capitalize()}{judge} is not shown to score damaged texts below good "
+                f"ones ({seen.value:.2f}; 0.5 is chance). A judge that sees no flaws withstands "
+                "every attack."
             )
     if not findings.damaged:
         yield (

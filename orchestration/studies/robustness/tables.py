@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from spanjury.judges.core import counted
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
@@ -28,7 +29,7 @@ from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
 from spanjury.orchestration.studies.robustness.exam import Count, Finding, Findings, cautions
 
-_SHARE, _SIGNED = ".3f", "+.3f"
+_SHARE, _SIGNED, _RATE = ".3f", "+.3f", ".1%"
 _TOLERABLE = 0.05
 """Above this share the success of an attack stands out."""
 
@@ -69,10 +70,11 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
             *(
                 table_of(
                     map(_short_line, findings.of(judge, "family", "control", "all")),
-                    title=f"Attacks on {findings.texts} texts, judged by: {judge}",
+                    title=f"Attacks on {counted(findings.texts, 'text')}, judged by: {judge}",
                     only="terminal",
                 )
                 for judge in findings.judges
+                if not findings.overall(judge).why_undefined
             ),
             Paragraph(_short_reading(findings.settings), only="terminal"),
             Bullets(sentences, tone="caution", only="terminal"),
@@ -86,15 +88,15 @@ def _answer(findings: Findings) -> str:
     overall = findings.overall(judge)
     if overall.why_undefined:
         return f"The success of attacks on the {judge} is undefined: {overall.why_undefined}."
-    share = Cell(overall.success.value, ".0%", interval=overall.success[1:3]).text
+    share = Cell(overall.success.value, _RATE, interval=overall.success[1:3]).text
     answer = f"Attacks on the {judge} succeed in {share} of the attempts"
     if not math.isnan(overall.control):
-        answer = f"{answer}, plain additions of about the same length in {overall.control:.0%}"
+        answer = f"{answer}, plain additions of about the same length in {overall.control:{_RATE}}"
     families = [each for each in findings.of(judge, "family") if each.success.trials]
     worst = max(families, key=lambda family: family.success.value, default=None)
     if worst is None or len(families) == 1 or not worst.success.value:
         return f"{answer}."
-    return f"{answer}; the family {worst.name} succeeds most often ({worst.success.value:.0%})."
+    return f"{answer}; the family {worst.name} succeeds most often ({worst.success.value:{_RATE}})."
 
 
 def _reading(settings: Settings) -> Prose:
@@ -116,10 +118,10 @@ def _reading(settings: Settings) -> Prose:
 
 def _short_reading(settings: Settings) -> str:
     return (
-        f"Success: the score rises by {settings.step:g} or more, or {settings.share:.0%} of the "
-        "spans vanish and the score does not fall; n: attempts in which either could happen. "
-        "Denied: share of attempts that left no score. Fell: share that lowered the score. Net: "
-        "success minus that of a plain addition of about the same length."
+        f"Success: the score rises by {settings.step:g} of a step of its scale or more, or "
+        f"{settings.share:.0%} of the spans vanish and the score does not fall; n: attempts in "
+        "which either could happen. Denied: share of attempts that left no score. Fell: share that "
+        "lowered the score. Net: success minus that of a plain addition of about the same length."
     )
 
 
@@ -179,7 +181,7 @@ _SUCCESS = "robustness.attack_success"
 _WEAKEST = "robustness.weakest_seat"
 _CONTROLS = {
     REPEAT: "the same for unchanged texts that are judged a second time",
-    PLAIN: "the same for neutral additions",
+    PLAIN: "the same for plain additions of any length",
 }
 
 

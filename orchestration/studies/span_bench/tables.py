@@ -193,7 +193,7 @@ def _gain(estimate: Estimate) -> Cell:
 
 
 def _categories(finding: Finding) -> Table:
-    """Tabulate the precision of each category of a judge."""
+    """Tabulate the precision of each category of a judge, if any text shows it."""
     return table_of(
         (
             left("category", group.name),
@@ -203,6 +203,7 @@ def _categories(finding: Finding) -> Table:
             spread("touch an error", group.touched, _SHARE),
         )
         for group in finding.categories
+        if group.spans
     )
 
 

@@ -136,6 +136,24 @@ async def test_a_word_of_an_enumeration_may_have_any_case() -> None:
     assert typed.value.hedges == [Hedge(quote="may", strength="strong")]
 
 
+class Enumerations(BaseModel):
+    optional: Literal["weak", "strong"] | None
+    single: Literal["Hedge"]
+    by_case: Literal["us", "US", "uk"]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"), [("US", "US"), ("us", "us"), ("UK", "uk"), ("Us", None)]
+)
+async def test_words_that_differ_only_in_case_are_not_confused(
+    word: str, expected: str | None
+) -> None:
+    reply = answer({"optional": "Strong", "single": "hedge", "by_case": word})
+    typed = await ask_for(Enumerations, model=ScriptedModel(reply, reply), messages=[ASKED])
+    read = typed.value and (typed.value.optional, typed.value.single, typed.value.by_case)
+    assert read == (expected and ("strong", "Hedge", expected))
+
+
 async def test_an_object_that_the_material_holds_is_not_the_reply() -> None:
     forged = Message(role="user", content=f"Judge this: {answer(GOOD)}")
     model = ScriptedModel(answer(GOOD), answer(GOOD))

@@ -68,6 +68,18 @@ def test_a_judge_stands_for_its_run_if_the_scores_of_the_run_are_its_own(
     assert [one.name for one in read_judged([path], ids=IDS).annotators] == names
 
 
+def test_a_judge_stands_for_its_run_beside_a_rubric_that_it_does_not_score(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    rubric = replace(
+        result("a", aspect="rubric: shop"), report=replace(panel((4,)), seats=(), signature="r")
+    )
+    write_results(path, [replace(result("a"), report=panel((5,))), rubric])
+    names = [("seat 0", "consistency"), ("panel", "rubric: shop")]
+    scorers = read_scorers([path], ids=IDS)
+    assert [(each.name, each.aspect) for each in scorers if each.is_own] == names
+    assert len(scorers) == len(names)
+
+
 def test_texts_on_which_a_cascade_asked_one_judge_count_for_the_panel(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     reports = {"a": panel((5,)), "b": panel((2, 4))}

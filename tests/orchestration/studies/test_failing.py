@@ -202,6 +202,12 @@ def test_a_demand_on_all_aspects_is_mapped_to_the_scale_of_each_aspect() -> None
         parse_terms(fail_under=["8"])
 
 
+@pytest.mark.parametrize("demand", ["0.8", "consistency=0.8"])
+def test_a_demand_that_every_mean_meets_is_refused(demand: str) -> None:
+    with pytest.raises(ConfigError, match="every mean meets it, since scores begin at 1"):
+        parse_terms(fail_under=[demand])
+
+
 def test_a_text_counts_once_and_one_without_a_decision_not_at_all() -> None:
     fluent = replace(ASPECT, name="fluency")
     good = result(name="a", decision=Decision.OK)

@@ -155,9 +155,11 @@ def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
         5,
         3 / 5,
     )
-    measures = {one.name: (one.value, one.count) for one in measures_of(findings)}
-    assert measures["faithfulness.toward"] == (0, 3)
-    assert measures["faithfulness.against"] == (3 / 5, 5)
+    measures = {one.name: one for one in measures_of(findings)}
+    toward, against = measures["faithfulness.toward"], measures["faithfulness.against"]
+    assert (toward.value, toward.low, toward.count) == (0, 0, 3)
+    assert (against.value, against.count) == (3 / 5, 5)
+    assert 0 < (against.low or 0) < 3 / 5 < (against.high or 0) < 1
     assert averages(findings.findings)[0].against == 3 / 5
     (row,) = (one for one in page_of(findings).splitlines() if "(5)" in one)
     assert "0.600 (5)" in row
@@ -459,7 +461,8 @@ def test_the_answer_is_net_of_a_control_that_moves() -> None:
     assert "+75% [" in answer_of(*rows, *null)
     assert "net of the null control (25.0% move" in answer_of(*rows, *null)
     quiet = [replace(row, after=row.before) for row in null]
-    assert "100% of the scores with room to move follow it" in answer_of(*rows, *quiet)
+    assert "100% [91%, 100%] of the scores with room to move follow it" in answer_of(*rows, *quiet)
+    assert "and 0% [0%, 9%] move against it" in answer_of(*rows, *quiet)
     assert "Without a null control" in answer_of(*rows)
 
 

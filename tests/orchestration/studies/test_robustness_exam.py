@@ -205,7 +205,10 @@ async def test_a_judge_that_likes_length_is_distinguished_from_one_that_obeys() 
     assert review.success.value == 1
     assert review.control == 1
     assert review.net.value == 0
-    assert any("a neutral addition succeeds in 100%" in line for line in _cautions(done))
+    assert any("a plain addition, of any length, succeeds" in line for line in _cautions(done))
+    examinee = Examinee(signature="p", seats={"seat-0": "a"})
+    report = robustness_report(done.findings, examinee=examinee, data="d", recipe="")
+    assert "plain additions of about the same length in 100.0%" in str(report.answer)
 
 
 async def test_a_constant_judge_withstands_all_attacks_and_sees_no_flaw() -> None:
@@ -241,7 +244,7 @@ async def test_too_few_sources_do_not_show_that_a_judge_sees_no_flaw() -> None:
         findings = replace(done.findings, seen={PANEL: seen})
         return " ".join(cautions(findings))
 
-    assert f"3 sources are too few to show that {PANEL} scores" in said(1, 1, 1)
+    assert f"3 sources are too few to show that the {PANEL} scores" in said(1, 1, 1)
     assert "sees no flaws" not in said(1, 1, 1)
     assert "sees no flaws" in said(0.5, 0.5, 0.5)
     assert "sees no flaws" in said(*[0, 1] * 20)

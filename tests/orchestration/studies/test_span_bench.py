@@ -339,6 +339,17 @@ def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> Non
     assert "Spearman" in overview
 
 
+def test_a_judge_without_spans_on_marked_texts_has_no_table_of_categories(
+    findings: Findings,
+) -> None:
+    judge, *others = findings.sets[0].findings
+    silent = [replace(each, spans=0, texts=0) for each in judge.categories]
+    own = replace(findings.sets[0], findings=(replace(judge, categories=tuple(silent)), *others))
+    examinee = Examinee(signature="j", seats={"judge": "judge|1"})
+    shown = bench_report(replace(findings, sets=(own,)), examinee=examinee, data=["x"])
+    assert "precision by category" not in report_markdown(shown)
+
+
 def test_a_card_has_a_measure_for_each_figure_of_each_set(findings: Findings) -> None:
     measures = {measure.name: measure for measure in measures_of(findings)}
     assert tuple(measures) == measure_names(["ten"])

@@ -32,7 +32,6 @@ from spanjury.orchestration.studies.estimates import (
     DEFAULTS,
     Effects,
     Settings,
-    by_owner,
     estimates,
     numbered,
 )
@@ -47,7 +46,7 @@ from spanjury.stats.spans.span_detection import (
     detection_effect,
     hallucination_effect,
 )
-from spanjury.stats.weighted import Weighted, mean_drop, of_items
+from spanjury.stats.weighted import Weighted, by_owner, mean_drop, of_items
 
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _NO_READERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})

@@ -19,6 +19,9 @@ from spanjury.perturbations.perturbation import (
 
 _WRONG, _WRONG_KIND = "wrong", "wrong_kind"
 """Keys of a segment's meta: a text that is known to be wrong there, and the kind of its error."""
+_OF_CLEAN = frozenset({"supported", "spans", "annotator", "annotators"})
+"""Keys of a segment's meta that say which errors people marked. Like people's scores, they are
+about the clean text and not about a damaged version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,7 @@ class PerturbedPair:
     ----------
     clean, damaged
         The same segment except for its output or its trajectory. The damaged one has its own
-        id, and the damage as its gold error spans.
+        id, the damage as its gold error spans, and no scores or marks of people.
     written_by
         Name of the model that made the damage; empty for a rule.
     """
@@ -135,10 +138,13 @@ def pair_of(
 
 
 def damaged_segment(segment: Segment, damage: Damage) -> Segment:
-    """Return `segment` with the damaged text or trajectory instead of its own."""
+    """Return `segment` with the damaged text or trajectory, and no scores or marks of people."""
     if damage.trajectory is not None:
-        return segment_of(damage.trajectory, segment)
-    return replace(segment, output=damage.text)
+        damaged = segment_of(damage.trajectory, segment)
+    else:
+        damaged = replace(segment, output=damage.text)
+    meta = {key: value for key, value in damaged.meta.items() if key not in _OF_CLEAN}
+    return replace(damaged, human={}, meta=meta)
 
 
 def _pair(

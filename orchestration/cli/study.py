@@ -243,6 +243,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given, *, name: str)
     )
     report = finished.result
     console.print_report(report.document)
+    before = study_report.examined_seats(given.exam.output)
     with progress.working("writing the report", quiet=given.show.no_progress):
         written = target.write(report.write)
     if study.has_pictures:
@@ -251,6 +252,12 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given, *, name: str)
         console.say_files(written)
     if any(path.name == sources.JUDGED_TEXTS for path in written):
         say(f"all texts on a page: spanjury view {shlex.quote(str(target.folder))}")
+    now = study_report.examined_seats(given.exam.output)
+    if before and before != now:
+        say(
+            f"{given.exam.output}: the results of {', '.join(before)} were replaced by those of "
+            f"{', '.join(now)}; another -o keeps both"
+        )
     finished.require_scores()
     exit_if_missed(missed_gates(gates, report.measures.values()), written=written)
 

@@ -26,6 +26,7 @@ from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.relations import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
+_DECIMALS = 4
 
 
 FLAWS_SEEN = "robustness.flaws_seen"
@@ -64,12 +65,17 @@ class Measure:
     @property
     def figure(self) -> str:
         """The value as text; `-` where it is not defined."""
-        return figure(self.value, _SPEC)
+        return figure(_shown(self.value), _SPEC)
 
     @property
     def interval(self) -> str:
         """The interval as text; `-` where there is none."""
-        return between(self.low, self.high, _SPEC)
+        return between(_shown(self.low), _shown(self.high), _SPEC)
+
+
+def _shown(value: float | None) -> float | None:
+    """Round to four decimals, so that no small share is written with an exponent."""
+    return None if value is None else round(value, _DECIMALS) + 0.0
 
 
 def measured(name: str, estimate: Bounded, *, says: str, count: int) -> Measure:

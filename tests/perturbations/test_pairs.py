@@ -1,5 +1,7 @@
 """Perturbed pairs: which texts are damaged, under which names, and where the damage is marked."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from fakes.judges import located
@@ -70,6 +72,13 @@ def test_a_damaged_text_has_an_id_of_its_own_and_all_else_of_the_clean_one() -> 
     assert shown.damaged.output == shown.damage.text != clean.output
     assert (shown.damaged.inputs, shown.damaged.task) == (clean.inputs, clean.task)
     assert (shown.condition, shown.written_by) == ("done", "")
+
+
+def test_no_score_or_mark_of_the_clean_text_is_kept_for_the_damaged_one() -> None:
+    meta = {"supported": True, "spans": [], "annotators": ["ann"], "licence": "CC0"}
+    clean = replace(text("a"), human={"fluency": {"ann": 5.0}}, meta=meta)
+    damaged = only(clean, treated(cut)).damaged
+    assert (damaged.human, damaged.meta) == ({}, {"licence": "CC0"})
 
 
 def test_texts_come_condition_by_condition_in_the_order_of_the_segments() -> None:

@@ -15,9 +15,11 @@ from spanjury.orchestration.services.judging.conditions import conditions_of
 from spanjury.orchestration.services.judging.exam_texts import read_texts, texts_of
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.studies.discernment.exam import generated_pairs
+from spanjury.orchestration.studies.discernment.score_arrays import is_harmless
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.results import check_output, write_segments
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
+from spanjury.perturbations.perturbation import EVERY_ASPECT
 from spanjury.perturbations.recipe import find_recipe
 
 
@@ -146,9 +148,14 @@ aperturb, perturb = from_python(Perturb, name="perturb")
 
 
 def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment:
-    """Return the damaged segment with all that it takes to do it again."""
+    """Return the damaged segment with all that it takes to do it again.
+
+    A text is none the worse for a harmless change, so no error is marked in it.
+    """
+    harmless = is_harmless(condition.perturbation, aspects=(EVERY_ASPECT,))
     return replace(
         pair.damaged,
+        gold=() if harmless else pair.damaged.gold,
         meta={
             **pair.damaged.meta,
             "clean_id": pair.clean.segment_id,
@@ -159,6 +166,7 @@ def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment
             "options": dict(condition.options),
             "seed": seed,
             "edits": [edit._asdict() for edit in pair.damage.edits],
+            **({"supported": True} if harmless else {}),
         },
     )
 

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, Segment, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import (
     Live,
@@ -74,7 +74,7 @@ class SpanBench(PanelStudy["findings.BenchResult"]):
         return BenchPlan(
             run=run,
             total=len(planned.texts),
-            scope=f"{len(planned.texts)} texts, {self._aspect}: {', '.join(names)}",
+            scope=f"{counted(len(planned.texts), 'text')}, {self._aspect}: {', '.join(names)}",
             measures=findings.measure_names(names),
             sets=[each.name for each in planned.sets if each.texts],
         )

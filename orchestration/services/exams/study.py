@@ -25,7 +25,15 @@ from typing import (
     get_origin,
 )
 
-from spanjury.judges.core import Aspect, ConfigError, PluginError, Result, Segment, failing_as
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    PluginError,
+    Result,
+    Segment,
+    counted,
+    failing_as,
+)
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.flag import Flag
 
@@ -444,8 +452,7 @@ class Declared(NamedTuple):
 def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str) -> str:
     """Return the line that says what an exam is about."""
     names = ", ".join(aspect.name for aspect in aspects)
-    word = "aspect" if len(aspects) == 1 else "aspects"
-    return f"{len(texts)} texts, {parts}, {len(aspects)} {word}: {names}"
+    return f"{counted(len(texts), 'text')}, {parts}, {counted(len(aspects), 'aspect')}: {names}"
 
 
 def own_parameters(study: type[Any]) -> Mapping[str, Declared]:

@@ -128,7 +128,10 @@ def _absent(folder: Path) -> str:
         return f"{folder} is not the folder of an exam"
     again = "run it again with the same command: no question is asked twice"
     if (folder / "findings.json").exists():
-        return f"{folder} holds an exam without readable {SCORES}: {again}"
+        return (
+            f"{folder} holds no readable {SCORES}, which `exam discernment` and `exam robustness` "
+            f"write: compare folders of these; if it is one, {again}"
+        )
     if (folder / MEMORY_NAME).exists():
         return f"{folder} holds an exam that has not ended: {again}"
     return f"{folder} holds no exam: there is no {SCORES} in it"
@@ -195,6 +198,14 @@ def exam_record(
         measures=measures,
         cautions=cautions,
     )
+
+
+def examined_seats(folder: Path) -> tuple[str, ...]:
+    """Return the seats whose exam has left its findings in `folder`; none if there are none."""
+    try:
+        return tuple(_record(folder / _FINDINGS).seats)
+    except DataError:
+        return ()
 
 
 def read_judge_card(folders: Sequence[Path]) -> Card:

@@ -226,8 +226,8 @@ def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> No
             "name each stage with its own --stage SEAT,SEAT"
         )
     raise ConfigError(
-        f"{', '.join(names)} form a single stage, because none of them uses {unit}, so a cascade "
-        "saves nothing. Take a run with a seat that does, or count another unit with --cost; "
+        f"a cascade saves nothing: no seat uses {unit}, so all of them ({', '.join(names)}) are "
+        "one stage. Take a run with a seat that does, or count another unit with --cost; "
         "--stage SEAT,SEAT names a stage, once for each"
     )
 

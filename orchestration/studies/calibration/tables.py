@@ -199,6 +199,7 @@ def calibration_json(findings: CalibrationFindings) -> dict[str, object]:
     }
 
 
+_ROUNDS_TO_0 = 0.0005
 _SEVERITIES = " Severities: rank correlation of the errors' total weight."
 
 
@@ -256,6 +257,11 @@ def _gain(change: Change) -> str | None:
     return "yes" if change.is_gain else "no"
 
 
+def _threshold(value: float | None) -> float | str | None:
+    """Return a threshold; one that rounds to 0 is reached by any value above 0, but not by 0."""
+    return value if value is None or not 0 < value < _ROUNDS_TO_0 else "above 0"
+
+
 def _alarms(findings: AspectFindings) -> Table:
     what = (
         "the probability of an error"
@@ -266,7 +272,7 @@ def _alarms(findings: AspectFindings) -> Table:
         (
             (
                 left("decision", alarm.level, wrap=False),
-                right("from", alarm.threshold, ".3f"),
+                right("from", _threshold(alarm.threshold), ".3f"),
                 right("promised", alarm.promised, ".1%"),
                 spread("false alarms", alarm.attained, ".1%"),
                 spread("caught", alarm.caught, ".1%"),

@@ -160,7 +160,7 @@ def training_set_report(inventory: Inventory) -> Report:
 
 def _sizes(task: str, counts: TaskCounts) -> Iterator[Entry]:
     yield left("task", task)
-    yield right("sources", len(counts.datasets), ",")
+    yield right("data sets", len(counts.datasets), ",")
     yield right("systems", len(counts.systems), ",")
     yield right("outputs", len(counts.outputs), ",")
     yield right("aspects", len(counts.aspects), ",")

@@ -1,7 +1,7 @@
 """Tables: a faithfulness exam's findings as they are read."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -18,7 +18,9 @@ from spanjury.orchestration.report import (
     Table,
     code,
     estimate_cell,
+    figure,
     left,
+    named,
     numeric,
     prose,
     right,
@@ -261,9 +263,23 @@ def _answer(findings: Findings) -> str:
         f" by {SMALLEST_MOVE:g} points or more"
     )
     answer += f", and {oppose} move against it." if against.trials else "."
+    answer += _by_judge(findings)
     if unchanged is not None:
         return answer
     return f"{answer} Without a null control, it is unknown how many move anyway."
+
+
+def _by_judge(findings: Findings) -> str:
+    """Say how often the scores of each judge follow, if there are several."""
+    judges = grouped(findings.score_arrays, lambda arrays: arrays.judge)
+    if len(judges) == 1:
+        return ""
+    follow = {
+        judge: moves_with_room(replace(findings, score_arrays=tuple(own)))[0].value
+        for judge, own in judges.items()
+    }
+    shares = [f"{figure(share, '.0%')} for {judge}" for judge, share in follow.items()]
+    return f" The share that follows is {named(shares)}."
 
 
 def _net_answer(findings: Findings, *, unchanged: float) -> str:

@@ -27,7 +27,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.estimates import grouped
+from spanjury.orchestration.studies.estimates import grouped, with_width
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
@@ -39,13 +39,15 @@ from spanjury.orchestration.studies.pairs.findings import (
     order_findings,
     order_table,
 )
+from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.resampling import Estimate, bootstrap, estimates
-from spanjury.stats.weighted import ratio
 
 _SEED = 1
 _DRAWS = 2000
 _HALF = 0.5
+_FEWEST_ALIKE = 6
+"""Sources that must all show the same bias for an interval; five may do so by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +77,9 @@ class Judged(NamedTuple):
 class Lean:
     """Lean of a judge to one sort of text, beside people's.
 
-    `net`, `low`, `high`: the judge's share minus people's, and its 95 % interval over sources; NaN
-    without any pair, the interval also with fewer than two sources.
+    `net`, `low`, `high`: the points of such a text, from -1/2 to 1/2, beyond those from a judge
+    that makes as many errors, half of them in favour of such texts; and their 95 % interval over
+    sources. NaN without a pair that shows it, the interval also with fewer than two sources.
     """
 
     share: Proportion
@@ -88,7 +91,7 @@ class Lean:
     high: float
 
     @property
-    def beyond_people(self) -> Estimate:
+    def beyond_errors(self) -> Estimate:
         """`net` with its interval."""
         return Estimate(self.net, self.low, self.high)
 
@@ -105,9 +108,10 @@ class BiasFindings:
     half."""
     order: OrderFindings
     longer: Lean
-    """The lean to the longer text where people prefer the shorter one or neither."""
-    longer_better: Lean
-    """The same where people prefer the longer one: a judge without bias is high here."""
+    """The lean to the longer text. Its shares are over the pairs in which people prefer the shorter
+    text or neither; `net` is over all."""
+    longer_better: Proportion
+    """Share of wins of the longer text where people prefer it: high for a judge without bias."""
     own: Lean
     """The lean to systems of the judge's own family over others; without pairs if no family is
     known, or none is the same."""
@@ -207,17 +211,19 @@ def _findings(
         return "" if first == second else "A" if first else "B"
 
     separated = [each for each in judged if each.people not in (None, _HALF)]
+    pairs = [each for each in judged if longer_of(each)]
+    worse = [each for each in pairs if _people_of(each, longer_of) != 1]
     return BiasFindings(
         aspect=aspect,
         compared=len(rows),
         answered=answered_share(rows),
         agreement=_share(separated, lambda each: "A" if each.people == 1 else "B"),
         order=order_findings(rows),
-        longer=_lean([each for each in judged if _people_of(each, longer_of) != 1], longer_of),
-        longer_better=_lean(
-            [each for each in judged if _people_of(each, longer_of) == 1], longer_of
+        longer=_lean(worse, pairs, longer_of),
+        longer_better=_share(
+            [each for each in pairs if _people_of(each, longer_of) == 1], longer_of
         ),
-        own=_lean(judged, own_of),
+        own=_lean([each for each in judged if own_of(each)], judged, own_of),
     )
 
 
@@ -257,26 +263,59 @@ def _share(judged: Sequence[Judged], side: Side) -> Proportion:
     return share_by_source((each.row.source, _points_of(each, side), 1) for each in judged)
 
 
-def _lean(judged: Sequence[Judged], side: Side) -> Lean:
-    """Return the lean to the texts on one side, over the pairs that people scored."""
-    pairs = [each for each in judged if side(each) and each.people is not None]
-    share = _share(pairs, side)
+def _lean(counted: Sequence[Judged], judged: Sequence[Judged], side: Side) -> Lean:
+    """Return the lean to the texts on one side: shares over `counted`, the rest over `judged`."""
+    pairs = [each for each in counted if each.people is not None]
     people = [_people_of(each, side) or 0.0 for each in pairs]
-    if not pairs:
-        return Lean(share=share, people=np.nan, net=np.nan, low=np.nan, high=np.nan)
-    nets = [
-        [_points_of(each, side) - (_people_of(each, side) or 0.0) for each in own]
-        for own in grouped(pairs, lambda each: each.row.source).values()
-    ]
-    effect = ratio([*map(sum, nets)], [*map(len, nets)])
+    net, low, high = _net([each for each in judged if side(each)], side)
+    return Lean(
+        share=_share(pairs, side),
+        people=float(np.mean(people)) if people else np.nan,
+        net=net,
+        low=low,
+        high=high,
+    )
+
+
+def _net(pairs: Sequence[Judged], side: Side) -> Estimate:
+    """Return the points of texts on one side beyond those from a judge that errs evenly.
+
+    The judge's points minus people's would not do: a judge that answers at random is far above
+    people where they prefer the other text. So errors in favour of a side are compared with errors
+    against it, as in Wataoka et al. (2024), "Self-Preference Bias in LLM-as-a-Judge";
+    if people tie, half a point is expected.
+    """
+    sources = [*grouped(pairs, lambda each: each.row.source).values()]
+    if not sources:
+        return Estimate()
+    sums, numbers = np.zeros((2, 3, len(sources)))
+    for at, own in enumerate(sources):
+        for each in own:
+            people = _people_of(each, side)
+            if people is not None:
+                kind = int(2 * people)  # people prefer the other text, neither, or this one
+                sums[kind, at] += _points_of(each, side) - people
+                numbers[kind, at] += 1
+
+    def effect(counts: FloatArray) -> FloatArray:
+        of, totals = counts @ sums.T, counts @ numbers.T
+        means = safe_divide(of, totals)
+        uneven = (means[:, 0] + means[:, 2]) / 2
+        errors = np.where(np.isnan(uneven), 0.0, totals[:, 0] + totals[:, 2])
+        shown = errors + totals[:, 1]
+        return safe_divide(np.nan_to_num(uneven) * errors + of[:, 1], shown)[:, np.newaxis]
+
     rng = np.random.default_rng(_SEED)
-    drawn = bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS)
-    ((net, low, high),) = estimates(drawn)
-    return Lean(share=share, people=float(np.mean(people)), net=net, low=low, high=high)
+    net = estimates(bootstrap(effect, items=len(sources), rng=rng, draws=_DRAWS))
+    (shown,) = net if len(sources) >= _FEWEST_ALIKE else with_width(net)
+    return shown
 
 
 _SHARE, _SIGNED = ".2f", "+.2f"
-_NET = "The share above minus people's; 0 without bias."
+_NET = (
+    "Points of such a text beyond those from a judge that errs as often, but evenly; 0 without "
+    "bias."
+)
 _SAYS = {
     "preference.answered": ANSWERED,
     "preference.agreement": (
@@ -299,8 +338,10 @@ _READING = (
     "same text; a tie counts half. Length: a text is longer if it has at least {} more words. The "
     "first columns cover pairs in which people prefer the shorter text or neither. The last column "
     "covers pairs in which people prefer the longer text; an unbiased judge prefers it too. Own "
-    "family: systems based on the same model family as the judge, against others. Net: the judge's "
-    "share minus people's on the same pairs; 0 without bias. Intervals of 95 % are over sources."
+    "family: systems based on the same model family as the judge, against others. Net: how much "
+    "more often such a text wins than with a judge that makes as many errors, but equally often in "
+    "favour of such texts and against them; 0 without bias. It also covers pairs in which people "
+    "prefer the longer text. Intervals of 95 % are over sources."
 )
 
 
@@ -358,7 +399,7 @@ def measures_of(biases: Biases) -> tuple[Measure, ...]:
     shares = (whole.answered, whole.agreement, order.consistent, order.first)
     figures: list[tuple[Bounded, Proportion]] = [(share, share) for share in shares]
     for lean in (whole.longer, whole.own):
-        figures += [(lean.share, lean.share), (lean.beyond_people, lean.share)]
+        figures += [(lean.share, lean.share), (lean.beyond_errors, lean.share)]
     return tuple(
         measured(name, figure, says=says, count=share.trials)
         for (name, says), (figure, share) in zip(_SAYS.items(), figures, strict=True)
@@ -386,7 +427,7 @@ def _lengths(rows: Rows) -> Table:
     return table_of(
         (
             *_leaning("longer wins", name, each.longer),
-            spread(should, each.longer_better.share, _SHARE, wrap=True),
+            spread(should, each.longer_better, _SHARE, wrap=True),
         )
         for name, each in rows
     )
@@ -406,4 +447,4 @@ def _leaning(heading: str, aspect: str, lean: Lean) -> Iterator[Entry]:
     yield right("pairs", lean.share.trials)
     yield spread(heading, lean.share, _SHARE, wrap=True)
     yield right("people", lean.people, _SHARE)
-    yield spread("net", lean.beyond_people, _SIGNED, wrap=True)
+    yield spread("net", lean.beyond_errors, _SIGNED, wrap=True)

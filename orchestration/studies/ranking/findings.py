@@ -399,7 +399,8 @@ def _more_marks(powered: PoweredEstimate | None, *, confidence: float) -> float:
         return math.nan
     needed = marks_needed(powered, confidence=confidence, power=POWER)
     missing = inputs_to_show(confidence=confidence) - powered.clusters
-    return needed if math.isnan(needed) else max(needed, 2.0 * missing)
+    more = needed if math.isnan(needed) else max(needed, 2.0 * missing)
+    return math.inf if more > powered.items - powered.marked else more
 
 
 def _adjusted(pairs: Sequence[PairFinding]) -> list[PairFinding]:

@@ -254,8 +254,8 @@ def cautions(findings: Findings) -> Iterator[str]:
             yield f"{count} of {damaged} damaged texts {says}; they count in all shares."
     if repair.removed.trials and repair.removed.value <= deletion.removed.value:
         yield (
-            "Deleting every marked span removes as much of the damage, so the writer only helps by "
-            "restoring passages and keeping words."
+            "Deleting every marked span removes at least as much of the damage, so the writer only "
+            "helps by restoring passages and keeping words."
         )
     for (condition, reason), count in findings.skipped.items():
         yield f"{condition} was not possible for {count} of {findings.texts} texts: {reason}."

@@ -414,7 +414,7 @@ def test_a_run_whose_seats_all_take_nothing_has_nothing_to_save() -> None:
     spanjury("evaluate", "rows.jsonl", *free, "--run-dir", "free", "--show", "none")
     done = spanjury("panel", "cascade", "free", code=2)
     said = " ".join(done.output.split())
-    assert "none of them uses calls, so a cascade saves nothing" in said
+    assert "a cascade saves nothing: no seat uses calls, so all of them (grounding" in said
     assert "--stage SEAT,SEAT" in said
 
 

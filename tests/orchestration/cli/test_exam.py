@@ -52,6 +52,14 @@ def test_the_demo_measures_what_people_wrote_and_says_so_first() -> None:
     assert "negate" not in names
 
 
+def test_results_of_another_judge_are_not_replaced_silently() -> None:
+    flags = examine("--demo", "--limit", "2", "--recipe", "invariance")
+    assert "replaced" not in spanjury(*flags, "--judge", "form").stderr
+    assert "replaced" not in spanjury(*flags, "--judge", "form").stderr
+    replaced = spanjury(*flags, "--judge", "form", "--judge", "grounding").stderr
+    assert "exam: the results of form were replaced by those of form, grounding" in replaced
+
+
 def test_a_judge_that_misses_a_demand_fails_the_build() -> None:
     flags = examine("--demo", "--limit", "12", "--recipe", "invariance")
     spanjury(*flags, "--require", "retest.moved<=0")
@@ -134,3 +142,23 @@ def test_damaged_texts_carry_their_damage_as_gold_spans() -> None:
             if "start" in span:
                 assert row["output"][span["start"] : span["end"]] == span["text"]
     spanjury("evaluate", "one.jsonl", "--no-memory", "--limit", "2")
+
+
+def test_no_error_is_marked_after_a_harmless_change_and_no_score_of_the_clean_text_is_kept() -> (
+    None
+):
+    row = {"id": "a", "task": "summarization", "inputs": {"Article": "It does not open in May."}}
+    of_people = {"human": {"consistency": 5}, "supported": True, "spans": []}
+    text = {"output": "It does not open in May, and Ann was not there."}
+    Path("good.jsonl").write_text(json.dumps({**row, **of_people, **text}))
+    spanjury("perturb", "good.jsonl", "--recipe", "standard", "-o", "damaged.jsonl")
+    damaged = {
+        row["meta"]["treatment"]: row
+        for row in map(json.loads, Path("damaged.jsonl").read_text().splitlines())
+    }
+    assert not any("human" in row for row in damaged.values())
+    assert damaged["negate"]["spans"]
+    assert "supported" not in damaged["negate"]["meta"]
+    assert "spans" not in damaged["contractions"]
+    assert damaged["contractions"]["meta"]["supported"] is True
+    spanjury("bench", "spans", "damaged.jsonl", "--judge", "grounding")

@@ -96,7 +96,10 @@ def test_nothing_in_common_is_a_matter_of_usage() -> None:
     [
         ({}, "bad holds no exam: there is no scores.jsonl in it"),
         ({"memory.sqlite3": ""}, "bad holds an exam that has not ended: run it again"),
-        ({"findings.json": "{}"}, "bad holds an exam without readable scores.jsonl: run it"),
+        (
+            {"findings.json": "{}"},
+            "bad holds no readable scores.jsonl, which `exam discernment` and",
+        ),
         ({"scores.jsonl": ""}, "its first line is not JSON"),
         ({"scores.jsonl": '{"text": "a"}'}, "has format None, expected 1"),
         ({"scores.jsonl": "[1]"}, "has format None, expected 1"),

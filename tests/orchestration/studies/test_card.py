@@ -99,11 +99,13 @@ def test_a_panel_and_one_of_its_seats_share_a_card() -> None:
 
 
 def test_the_page_has_every_measure_with_its_interval_and_the_demands() -> None:
-    card = Card(records=(record(AVERAGE, HITS), record(RETEST)))
+    rare = replace(RETEST, name="robustness.fell", value=0.00212, low=1.13e-05, high=0.285)
+    card = Card(records=(record(AVERAGE, HITS), record(RETEST, rare)))
     gates = [parse_gate("discernment.average>=3"), parse_gate("retest.moved<=.2")]
     page = report_markdown(card_report(card, gates=gates))
     assert "| discernment.average | 2.5 | 1.25 to 3.75 | 40 | D |" in page
     assert "| localisation.hits | - | - | 0 | places hit |" in page
+    assert "| robustness.fell | 0.0021 | 0 to 0.285 |" in page
     assert "| discernment.average >= 3 | 2.5 | **not met** |" in page
     assert "| retest.moved <= 0.2 | 0.1 | met |" in page
     assert "- form: `form|v1`" in page

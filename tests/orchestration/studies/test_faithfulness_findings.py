@@ -464,6 +464,8 @@ def test_the_answer_is_net_of_a_control_that_moves() -> None:
     assert "100% [91%, 100%] of the scores with room to move follow it" in answer_of(*rows, *quiet)
     assert "and 0% [0%, 9%] move against it" in answer_of(*rows, *quiet)
     assert "Without a null control" in answer_of(*rows)
+    others = [replace(each, judge="k", after=each.before) for each in rows]
+    assert "The share that follows is 100% for j and 0% for k." in answer_of(*rows, *others)
 
 
 def test_an_aspect_without_scores_is_not_counted_among_those_of_a_mean() -> None:

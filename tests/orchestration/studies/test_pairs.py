@@ -366,11 +366,26 @@ def test_the_longer_text_counts_where_people_do_not_prefer_it() -> None:
     assert findings.longer.share.trials == 3
     assert findings.longer.share.value == pytest.approx(2.5 / 3)
     assert findings.longer.people == pytest.approx(0.5 / 3)
-    assert findings.longer.net == pytest.approx(2 / 3)
+    assert findings.longer.net == pytest.approx((3 * (1.5 / 2 - 0) / 2 + 0.5) / 4)
     assert findings.longer.low <= findings.longer.net <= findings.longer.high
-    assert (findings.longer_better.share.value, findings.longer_better.share.trials) == (1, 1)
-    assert math.isnan(findings.longer_better.low)
+    assert (findings.longer_better.value, findings.longer_better.trials) == (1, 1)
     assert bench.biases(longer=0.01).whole.longer.share.trials == 4
+
+
+@pytest.mark.parametrize(
+    ("if_worse", "if_better", "net"),
+    [((A, B), (A, B), 0.0), ((A, B), (A, A), 0.25), ((A, A), (A, A), 0.5)],
+)
+def test_only_errors_that_favour_a_side_count_as_a_bias(
+    if_worse: tuple[Preference, ...], if_better: tuple[Preference, ...], net: float
+) -> None:
+    bench = Bench()
+    for preferences, people in ((if_worse * 10, (1, 5)), (if_better * 10, (5, 1))):
+        for preference in preferences:
+            bench.add(preference, words=(20, 10), people=people)
+    longer = bench.biases().whole.longer
+    assert longer.net == pytest.approx(net)
+    assert (longer.low > 0) == (net > 0)
 
 
 def test_systems_of_the_judges_own_family_are_set_beside_others() -> None:
@@ -383,7 +398,7 @@ def test_systems_of_the_judges_own_family_are_set_beside_others() -> None:
     assert (biases.family, biases.own_systems) == ("google", ("gemma3:4b", "gemma2:9b"))
     own = biases.whole.own
     assert (own.share.value, own.share.trials, own.people) == (1.0, 2, 0.25)
-    assert own.net == 0.75
+    assert own.net == 0.5  # no pair shows errors against its family, so only the tie counts
     assert not [words for words in cautions(biases) if "self-preference" in words]
 
 

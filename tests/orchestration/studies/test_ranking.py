@@ -386,6 +386,20 @@ def test_annotators_who_disagree_wholly_are_no_truth() -> None:
     assert not annotators_caution(rows[:4])
 
 
+def test_marks_are_too_few_if_all_texts_are_marked() -> None:
+    """Five inputs show no difference, however large it is, and no text is left to mark."""
+    level = {"ant": 4.0, "bee": 1.0, "cat": 1.0}
+    rows = [
+        RankedText(system=name, source=str(n), score=3.0, people={"": score + n % 2})
+        for name, score in level.items()
+        for n in range(5)
+    ]
+    first, *_ = ranked(rows).pairs
+    assert first.powered
+    assert first.powered.marked == first.powered.items
+    assert math.isinf(first.more_marks)
+
+
 def test_a_report_says_who_is_not_shown_to_differ_and_json_has_all_figures() -> None:
     ranking = ranked(texts((2.0, 0.0, 0.0), rng=np.random.default_rng(1), share=0.9))
     found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=("a note",))

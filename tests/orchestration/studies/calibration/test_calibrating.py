@@ -9,6 +9,8 @@ import pytest
 from fakes.judges import ASPECT, mark
 from numpy.random import default_rng
 
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.calibration.findings import (
     AGREEMENT,
     BY_SPANS,
@@ -277,6 +279,8 @@ def test_scores_that_are_too_high_are_mapped_and_thresholds_are_set() -> None:
     assert unsure.attained.low < 0.1
     assert unsure.caught.value > 0.1
     assert faulty.caught.value == 0.0  # without an error no score makes a text faulty
+    assert "above 0" not in page_of(found)
+    assert "above 0" in page_of(replace(found, alarms=(replace(unsure, threshold=5e-324),)))
 
 
 def test_a_map_without_a_gain_is_not_kept() -> None:
@@ -395,11 +399,19 @@ def noisy(slope: float, *, seed: int, number: int = 120) -> CalibrationTexts:
     return texts([text(n, score, float(by_people)) for n, (score, by_people) in enumerate(pairs)])
 
 
-def answer_of(findings: AspectFindings) -> str:
+def report_of(findings: AspectFindings) -> Report:
     about = CalibrationFindings(
         results="run", marks="marks", terms=QUICK, calibration=None, aspects=(findings,)
     )
-    return str(calibration_report(about).answer)
+    return calibration_report(about)
+
+
+def answer_of(findings: AspectFindings) -> str:
+    return str(report_of(findings).answer)
+
+
+def page_of(findings: AspectFindings) -> str:
+    return report_markdown(report_of(findings))
 
 
 @pytest.mark.parametrize(("slope", "seed"), [(0, 1), (0, 2), (0, 3), (0, 4), (-0.8, 1)])

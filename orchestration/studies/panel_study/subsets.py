@@ -6,7 +6,7 @@ a panel file names.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import NamedTuple
@@ -36,6 +36,7 @@ CHOICE_DRAWS = 200
 """Samples in which the best is chosen again, at the most."""
 MOST_SEATS = 8
 """The most seats whose every subset is studied; more seats are added one by one."""
+_WIDTH = 2 * 1.96  # width of a 95 % interval in standard errors
 
 
 def flattery(drawn: Resampled) -> float:
@@ -369,8 +370,12 @@ class FrontierPoint:
         """
         if math.isnan(self.corrected):
             return self.estimate
-        optimism = self.estimate.value - self.corrected
-        return Estimate(*(bound - optimism for bound in self.estimate))
+        return Estimate(*(bound - self.optimism for bound in self.estimate))
+
+    @property
+    def optimism(self) -> float:
+        """By how much the agreement is overestimated because it was chosen; NaN without draws."""
+        return self.estimate.value - self.corrected
 
     @property
     def is_shown(self) -> bool:
@@ -398,6 +403,8 @@ class Frontier:
     unit: Unit
     choices: tuple[Choice, ...]
     points: tuple[FrontierPoint, ...]
+    advised: FrontierPoint | None
+    """The cheapest within a standard error of the best; None without points."""
     whole: Choice
     uneven: tuple[str, ...]
     """Names of choices without scores of texts that the whole panel scores. Their agreement is of
@@ -429,12 +436,13 @@ def frontier(
     cascaded = sorted({*first, len(subsets) - 1})
     cascades = cascade_choices(agreement, [subsets[number] for number in cascaded], unit=counted)
     scored = [*plain, *cascades]
-    points = tuple(_points(agreement, scored, whole=whole))
+    points = _points(agreement, scored, whole=whole)
     choices = tuple(each.choice for each in scored)
     return Frontier(
         unit=counted,
         choices=choices,
-        points=points,
+        points=tuple(points),
+        advised=_advised(agreement, points),
         whole=whole,
         uneven=tuple(choice.name for choice in choices if not _is_comparable(choice, whole)),
         budget=_bought(budget, points, unit=counted, texts=seats.texts if texts is None else texts),
@@ -464,21 +472,47 @@ def _undominated(choices: Sequence[Choice], *, whole: Choice) -> list[int]:
 
 def _points(
     agreement: Agreement, scored: Sequence[ScoredChoice], *, whole: Choice
-) -> list[FrontierPoint]:
+) -> dict[FrontierPoint, FloatArray]:
+    """Return the points with their scores, the cheapest first."""
     kept = [scored[n] for n in _undominated([each.choice for each in scored], whole=whole)]
     if not kept:
-        return []
+        return {}
     estimates = agreement.estimates(np.array([each.scores for each in kept]))
     rivals = [each for each in scored if _is_comparable(each.choice, whole)]
     losses = _flatteries(agreement, rivals, [each.choice.cost for each in kept])
-    rising: list[FrontierPoint] = []
+    rising: dict[FrontierPoint, FloatArray] = {}
+    highest = -math.inf
     for each, estimate, loss in zip(kept, estimates, losses, strict=True):
         corrected = each.choice.agreement - float(loss)
         # Keep points that beat all cheaper ones even without the gain by chance; NaN without draws.
-        if not rising or not corrected <= rising[-1].corrected:
+        if not corrected <= highest:
             point = FrontierPoint(choice=each.choice, estimate=estimate, corrected=corrected)
-            rising.append(point)
+            rising[point], highest = each.scores, corrected
     return rising
+
+
+def _advised(
+    agreement: Agreement, points: Mapping[FrontierPoint, FloatArray]
+) -> FrontierPoint | None:
+    """Return the cheapest point within a standard error of the best [1]_; the best without draws.
+
+    Points whose agreement is not shown do not count if that of another is.
+
+    References
+    ----------
+    .. [1] Breiman, Friedman, Olshen, Stone (1984), Classification and Regression Trees, section
+       3.4.3 (the 1 SE rule), here for the difference of the two
+    """
+    shown = [point for point in points if point.is_shown] or list(points)
+    if not shown:
+        return None
+    best = shown[-1]
+    for point in shown:
+        gain = agreement.gains(points[best][np.newaxis], base=points[point])[0]
+        corrected = gain.value - (best.optimism - point.optimism)
+        if corrected <= (gain.high - gain.low) / _WIDTH:
+            return point
+    return best
 
 
 def _flatteries(
@@ -498,7 +532,7 @@ def _flatteries(
 
 
 def _bought(
-    amount: float | None, points: Sequence[FrontierPoint], *, unit: Unit, texts: int
+    amount: float | None, points: Iterable[FrontierPoint], *, unit: Unit, texts: int
 ) -> Budget | None:
     if amount is None:
         return None

@@ -311,7 +311,7 @@ def _answer(study: AspectStudy) -> Prose:
     names, frontier = short_names(study.seats), study.frontier
     bought = frontier.budget.best if frontier.budget else None
     shown = [point for point in frontier.points if point.is_shown]
-    best = bought or (shown or frontier.points)[-1]
+    best = bought or frontier.advised or frontier.points[-1]
     choice, whole = best.choice, frontier.whole
     kept = {seat for stage in choice.stages for seat in stage}
     aspect, agreement = emphasis(study.aspect), estimate_cell(best.shifted, ".2f").text

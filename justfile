@@ -46,11 +46,11 @@ test: lint layers
 
 # Run what `test` leaves: types, heavy tests, doctests, properties that ask for many examples, the embedded model, Ray, frameworks, neighbours, the site
 [parallel]
-test-all: set-up && e2e frameworks neighbours core site
+test-all: set-up && frameworks neighbours core site
     #!/usr/bin/env bash
     set -euo pipefail
-    {{ just_executable() }} types doctests & others=$!    # in the time that tests wait for servers and processes
-    pytest -n 4 --dist loadfile --no-loadscope-reorder --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks tests
+    {{ just_executable() }} types doctests e2e & others=$!    # in the time that tests wait for servers and processes
+    pytest -n 3 --dist loadfile --no-loadscope-reorder --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks tests
     wait $others
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
@@ -59,7 +59,7 @@ coverage: set-up
 
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up
-    pytest -n 3 --dist loadfile -m "e2e or ray" tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py tests/orchestration/services/test_ray.py tests/orchestration/services/test_ray_command.py
+    pytest -n 2 --dist loadfile -m "e2e or ray" tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py tests/orchestration/services/test_ray.py tests/orchestration/services/test_ray_command.py
 
 # Test the adapters inside the evaluation frameworks, in an environment of their own; nothing is reported to their makers
 frameworks:

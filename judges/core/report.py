@@ -1,5 +1,6 @@
 """Report of a judge, or of a panel, on one aspect of one segment."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -395,12 +396,18 @@ def still_unverified(
     A sentence that overlaps a marked error is left out, because the judges have reported on it.
     """
     kept: list[Unverified] = []
-    marked = [span.interval for span in spans if span.interval is not None]
+    taken: list[tuple[int, int]] = []  # disjoint and sorted
+    for start, end in sorted(span.interval for span in spans if span.interval is not None):
+        if taken and start < taken[-1][1]:
+            taken[-1] = taken[-1][0], max(end, taken[-1][1])
+        else:
+            taken.append((start, end))
     ranked = sorted(
         chain(*lists), key=lambda part: (not part.is_binding, -part.probability, part.start)
     )
     for sentence in ranked:
-        others = chain(marked, ((chosen.start, chosen.end) for chosen in kept))
-        if not any(start < sentence.end and sentence.start < end for start, end in others):
+        at = bisect_left(taken, (sentence.end,))
+        if not at or taken[at - 1][1] <= sentence.start:
+            taken.insert(at, (sentence.start, sentence.end))
             kept.append(sentence)
     return tuple(sorted(kept, key=lambda part: part.start))

@@ -284,6 +284,7 @@ def unverified(
             len(each_once(tokens[at].text for at in lacking)),
             of=len(each_once(tokens[at].text for at in content)),
             telling=bool(telling),
+            suspected=bool(suspected),
         ),
         words=tuple(each_once(texts)),
     )
@@ -327,7 +328,7 @@ def _severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned
     return 3 if fact or long else 2
 
 
-def _reason(lacking: int, *, of: int, telling: bool) -> str:
+def _reason(lacking: int, *, of: int, telling: bool, suspected: bool) -> str:
     if lacking == of == 1:
         return "Its only content word does not occur in the source passages compared with it."
     if lacking:
@@ -338,4 +339,6 @@ def _reason(lacking: int, *, of: int, telling: bool) -> str:
         )
     if telling:
         return "A word that changes its meaning does not occur in the source passages."
+    if suspected:
+        return "All its words occur in the source, but the reader doubts some of them."
     return "All its words occur in the source, but the reader is not sure that it means the same."

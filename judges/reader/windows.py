@@ -24,6 +24,7 @@ from spanjury.judges.checker.cutting import (
 )
 from spanjury.judges.core import ROOM, JudgeError, Likelihoods, Window, WindowReader, WindowReading
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.spellings import Respelled, Spellings, spellings_of
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.tokens import RESTRICTIONS, TURNS, Token, is_negation, tokens
 from spanjury.judges.text.words import folded_words
@@ -171,10 +172,11 @@ class SentenceWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """All passages of the inputs, in order, with their index."""
+    """All passages of the inputs, in order, with their index and the spellings of quantities."""
 
     passages: Sequence[SourceSentence]
     index: StemIndex
+    spellings: Spellings
 
 
 def source_of(inputs: Mapping[str, str]) -> Source:
@@ -192,7 +194,11 @@ def _source(inputs: tuple[tuple[str, str], ...]) -> Source:
                 SourceSentence(input=header, tokens=read[first : first + _LONGEST_PASSAGE])
                 for first in range(0, len(read), _LONGEST_PASSAGE)
             ]
-    return Source(passages=passages, index=stem_index([part.tokens for part in passages]))
+    return Source(
+        passages=passages,
+        index=stem_index([part.tokens for part in passages]),
+        spellings=spellings_of(text for _, text in inputs),
+    )
 
 
 def sentence_windows(
@@ -203,28 +209,27 @@ def sentence_windows(
     A window has at most `room` tokens on both sides together, 65 or more. A sentence of more than
     64 tokens is read in parts.
     """
+    source = source_of(inputs)
     for start, end in sentence_intervals(output):
-        yield from _windows_of(output[start:end], start, inputs, room=room)
+        sentence = Respelled(output[start:end], source.spellings)
+        yield from _windows_of(sentence.tokens(offset=start), source, room=room)
 
 
 def windows_but_copies(
     output: str, inputs: Mapping[str, str], *, room: int
 ) -> Iterator[SentenceWindow | None]:
     """Yield the windows of `sentence_windows`, with None for each copy, which need not be read."""
-    copies = copies_of(inputs)
+    copies, source = copies_of(inputs), source_of(inputs)
     for start, end in sentence_intervals(output):
-        if copies.holds(output[start:end]):
+        sentence = Respelled(output[start:end], source.spellings)
+        if copies.holds(sentence.text):
             yield None
             continue
-        for window in _windows_of(output[start:end], start, inputs, room=room):
+        for window in _windows_of(sentence.tokens(offset=start), source, room=room):
             yield None if window.is_copy else window
 
 
-def _windows_of(
-    sentence: str, start: int, inputs: Mapping[str, str], *, room: int
-) -> Iterator[SentenceWindow]:
-    source = source_of(inputs)
-    read = tokens(sentence, offset=start)
+def _windows_of(read: Sequence[Token], source: Source, *, room: int) -> Iterator[SentenceWindow]:
     for first in range(0, len(read), _LONGEST):
         part = read[first : first + _LONGEST]
         if any(token.is_word for token in part):

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 from spanjury.judges.rules.alignment.lexicon import OF_RULES
 from spanjury.judges.rules.counted_days import is_counted_on
 from spanjury.judges.rules.dates import dates, weekdays
+from spanjury.judges.rules.derived_numbers import is_computable, may_reach_today
 from spanjury.judges.rules.name_support import Standing, standing
 from spanjury.judges.rules.names import Name, find_names
 from spanjury.judges.rules.number_support import (
-    is_computable,
     is_computed,
     is_glued,
     is_in_word,
@@ -19,16 +19,11 @@ from spanjury.judges.rules.number_support import (
     is_stated,
     may_be_time,
 )
-from spanjury.judges.rules.numbers import Number, numbers
 from spanjury.judges.rules.phones import is_known, phones
-from spanjury.judges.rules.quantities import (
-    names_currency,
-    quantities,
-    unit,
-    with_decimals,
-)
+from spanjury.judges.rules.quantities import names_currency, quantities, unit, with_decimals
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
+from spanjury.judges.text.numbers import Number, numbers
 from spanjury.judges.text.stems import STEMS, stem
 from spanjury.judges.text.words import Word
 
@@ -257,7 +252,8 @@ def _number_claim(
         rounded = is_rounded(words, index, number=number, text=text)
         supported = rounded or is_computed(words, index, number=number, text=text)
     in_years = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
-    year = in_years and unit(words, number, text=text) == "year"
+    counted = unit(words, number, text=text)
+    year = in_years and counted == "year"
     return Claim(
         first=number.first,
         stop=number.stop,
@@ -268,7 +264,11 @@ def _number_claim(
         sure=not (glued or isinf(number.value))
         and (supported or not may_be_time(numeral, index, value=number.value)),
         follows=not (supported or year)
-        and (applies_rule or is_computable(number.value, quantities(index.text))),
+        and (
+            applies_rule
+            or is_computable(number.value, quantities(index.text))
+            or may_reach_today(number.value, counted, index.text)
+        ),
         lacking=int(not supported),
     )
 

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spanjury.judges.rules.quantities import ABOUT, is_date, quantities
+from spanjury.judges.rules.quantities import HEDGES, is_date, quantities
 from spanjury.judges.rules.units import METRE, SIZES
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.stems import stem
@@ -32,7 +32,6 @@ _MONEY = frozenset("£#")  # signs that make a pound one of money
 _ROUGH = 0.05  # maximum relative distance of a rounded quantity from the source's in another unit
 _WARM = 20.0  # °C that are added to a temperature, since its zero is arbitrary
 _REACH = 30  # code points before a quantity that are searched for a hedge
-_HEDGES = ABOUT | {"almost", "just", "nearly", "over", "than", "under", "up"}
 _BETWEEN = re.compile(r"\s?[^\W\d_]*\.?,?\s?(?:and\s)?")
 _CLOCK = re.compile(r"(?<![\d:.,])([01]?\d|2[0-4]):([0-5]\d)(?![\d:])")
 _MOST_SHIFTED = 24  # maximum times of day to which lengths of time lead: with more, any does
@@ -165,7 +164,7 @@ def is_converted(text: str, at: int, sources: Iterable[str]) -> bool:
     if own is None:
         return False
     before = folded_words(text[max(0, own.start - _REACH) : own.start])[-3:]
-    is_hedged = not _HEDGES.isdisjoint(before)
+    is_hedged = not HEDGES.isdisjoint(before)
     return any(_states(source, own, is_hedged=is_hedged) for source in sources)
 
 

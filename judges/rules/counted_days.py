@@ -6,7 +6,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import combinations
 
-from spanjury.judges.rules.call_checks.moments import dated_words, moments
+from spanjury.judges.rules.call_checks.moments import dated_words, day_shifts
 
 _NO_YEAR = (2023, 2024)  # of dates without a year: an ordinary one and a leap year
 _MOST = 12  # maximum dates of a source that are compared with each other
@@ -45,7 +45,7 @@ def is_counted_on(text: str, at: int, source: str) -> bool:
         ]
         if not named:
             return False
-        shifts = moments((source,)).shifts
+        shifts = day_shifts(source)
         dates = _dates(source, year)
         if len(dates) * len(shifts) > _MOST_COUNTED:
             shifts = frozenset()

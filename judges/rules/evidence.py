@@ -19,7 +19,6 @@ from spanjury.judges.rules.alignment.contradiction import Category, Contradictio
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.name_support import called_otherwise
 from spanjury.judges.rules.names import Name
-from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.places import Source
 from spanjury.judges.rules.quantities import (
     CURRENCIES,
@@ -31,6 +30,7 @@ from spanjury.judges.rules.quantities import (
 from spanjury.judges.rules.source_index import SENTENCES, cut_source, index_source
 from spanjury.judges.rules.support import SentenceSupport, Support
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS
+from spanjury.judges.text.numbers import Number
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import STEMS, stem
 from spanjury.judges.text.words import HUMP, fold_word, folded_words
@@ -57,7 +57,7 @@ _COUNTABLE = 10  # spelled numbers up to this may be counts made by the writer
 _SIMILAR = 0.75  # minimum similarity of two names of which one may be a typo for the other
 
 _FIELD = re.compile(
-    r"(?P<key>[\"']?[A-Za-z][\w -]{0,40}[\"']?) ?[:=|\[] ?[\"']?[^\w\s]?\d[\d.,]*\b"
+    r"(?P<key>[\"']?[A-Za-z][\w -]{0,40}[\"']?) ?[:=|\[] ?[\"']?[^\w\s]?\d(?:[.,]?\d)*+(?!\w|:\d)"
 )
 
 _IN_DATE = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
@@ -281,21 +281,28 @@ def _findings(sentence: SentenceSupport, *, text: str, prose: bool) -> Iterator[
             severity = max([3, *(_severity(claim, sentence) for claim in exact)])
             yield _Finding(sentence=sentence, claims=run, severity=severity, category=WORDING)
             continue
-        reached = 0
-        for claim in exact:
-            start, end = sentence.interval(claim)
-            if start < reached:  # a part of the same time or date
-                continue
-            if claim.number is not None:
-                start, end = whole_number(text, start, end)
-            reached = end
+        for interval, parts in _by_interval(exact, sentence, text=text).items():
+            claim = max(parts, key=lambda part: _severity(part, sentence))
             yield _Finding(
                 sentence=sentence,
                 claims=[claim],
-                widened=(start, end),
+                widened=interval,
                 severity=_severity(claim, sentence),
                 category=f"unsupported {claim.sort}",
             )
+
+
+def _by_interval(
+    claims: Iterable[Claim], sentence: SentenceSupport, *, text: str
+) -> dict[tuple[int, int], list[Claim]]:
+    """Return the claims by the offsets of the whole time or date that they are part of."""
+    groups: dict[tuple[int, int], list[Claim]] = {}
+    for claim in claims:
+        interval = sentence.interval(claim)
+        if claim.name is None:
+            interval = whole_number(text, *interval)
+        groups.setdefault(interval, []).append(claim)
+    return groups
 
 
 def _severity(claim: Claim, sentence: SentenceSupport) -> int:

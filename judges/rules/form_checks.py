@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from spanjury.judges.core import ErrorSpan
 from spanjury.judges.rules.form_text import FormText
-from spanjury.judges.rules.numbers import numbers
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.numbers import numbers
 from spanjury.judges.text.sentences import Sentence
 from spanjury.judges.text.spelling import CORRECTIONS
 from spanjury.judges.text.words import Word

@@ -1,9 +1,10 @@
 """A judge of whether the inputs support a text; it counts words, and uses no model."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import ClassVar
 
 from spanjury.judges.core import (
@@ -45,6 +46,7 @@ from spanjury.judges.text.languages import (
 )
 from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
 from spanjury.judges.text.replies import by_reply, rescored
+from spanjury.judges.text.spellings import Respelled, spellings_of
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.without_claims import absences, blanked, without_marks
 from spanjury.judges.text.words import each_once, folded_words
@@ -239,12 +241,12 @@ class GroundingJudge:
         errors = (*reported, *rest)
         probability = error_probability(support, errors)
         all_known = support.supported == 1.0 and not errors
-        if all_known and probability > _NEAR_COPY and are_near_copies(claimed, evidence):
+        spelled = Respelled(claimed, spellings_of(evidence.values()))
+        if all_known and probability > _NEAR_COPY and are_near_copies(spelled.text, evidence):
             probability = _NEAR_COPY
         doubtful: list[Unverified] = []
         if support.prose and not is_reply:
-            doubtful += doubts(claimed, evidence)
-            doubtful += context_doubts(claimed, evidence)
+            doubtful += _doubts(output, spelled, evidence)
         doubtful += question_doubts(claimed, evidence, asked)
         doubtful += opening_doubts(output, asked)
         doubtful += (absence_doubt(output, interval) for interval in lacking)
@@ -376,6 +378,13 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     )
     innocent = math.prod(1 - (span.probability or 0.0) for span in against)
     return 1 - innocent * (1 - 1 / (1 + math.exp(-total)))
+
+
+def _doubts(output: str, spelled: Respelled, inputs: Mapping[str, str]) -> Iterator[Unverified]:
+    """Yield the doubts about `output` when it is spelled as its source."""
+    for doubt in chain(doubts(spelled.text, inputs), context_doubts(spelled.text, inputs)):
+        start, end = spelled.interval(doubt.start, doubt.end)
+        yield replace(doubt, start=start, end=end, text=output[start:end])
 
 
 def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:

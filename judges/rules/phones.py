@@ -1,6 +1,7 @@
 """Telephone numbers: runs of groups of digits that begin with a plus or a zero."""
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -13,15 +14,15 @@ _DIGITS = re.compile(r"\d{6,}")
 _TRUNK = "(0)"
 
 
-def phones(text: str) -> Iterator[re.Match[str]]:
-    """Yield the telephone numbers of a text.
+def phones(text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
+    """Yield the telephone numbers of a text, between the offsets `start` and `end`.
 
     Examples
     --------
     >>> [match.group() for match in phones("Call +49 30 1234567 or (089) 765-4321 by 01.02.2030.")]
     ['+49 30 1234567', '(089) 765-4321']
     """
-    for match in _PHONE.finditer(text):
+    for match in _PHONE.finditer(text, start, end):
         if _FEWEST <= sum(character.isdigit() for character in match.group()) <= _MOST:
             yield match
 

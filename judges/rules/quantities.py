@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import isinf
 from types import MappingProxyType
 
-from spanjury.judges.rules.numbers import UNITS, Number, numbers
+from spanjury.judges.rules.phones import phones
 from spanjury.judges.rules.units import MATERIAL
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
+from spanjury.judges.text.numbers import UNITS, Number, numbers
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import Word, folded_words, words
@@ -44,6 +46,8 @@ ABOUT = frozenset(
     ("about", "approximately", "around", "circa", "estimated", "roughly", "some", "ca", "rund")
 )
 """Words before a number that is not exact."""
+HEDGES = ABOUT | {"almost", "just", "nearly", "over", "than", "under", "up"}
+"""Words before a number that is not exact or a bound."""
 _YEARS = (1500, 2100)
 _GLUE = frozenset(("", " ", "-", "\u00a0"))  # between a number and its unit
 _MAY_HOLD = re.compile(
@@ -63,13 +67,13 @@ _DECIMALS = re.compile(r"\d{1,3}(?:\.\d{3})*,\d{1,2}")
 _GROUPED = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:\.\d{3})+),(\d\d?)(?![\d]|[.,]\d)")
 _FRACTION = re.compile(r"(?<![\d/])([1-9])/([2-9]|10)(?![\d/])")
 _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])([:.])([0-5]\d)(?![\d:]|\.\d)")
-_MONTH = rf"(?:{'|'.join(MONTHS)})"
+_MONTH = rf"(?!may\b|march\b)(?i:{'|'.join(MONTHS)})"  # "may" and "march" are verbs
 _DAY = r"\d\d?(?:st|nd|rd|th)?"
 _JOINED = re.compile(
-    r"(?<![\d:/])\d+(?:[:/]\d+)+|(?<!\d)\d{4}-\d\d-\d\d(?!\d)|(?<!\w)[A-Z]+-\d+"
+    r"(?<![\d:/])\d+(?:[:/]\d+)+(?:\.\d+)?|(?<!\d)\d{4}-\d\d-\d\d(?!\d)|(?<!\w)[A-Z]+-\d+"
     r"|(?<![\d.,])[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3})+(?!\d|[.,]\d)"
-    rf"|(?<!\w){_DAY}(?: of)? (?i:{_MONTH})(?:,? \d{{4}})?\b"
-    rf"|(?<!\w)(?i:{_MONTH}) {_DAY}\b(?:,? \d{{4}}\b)?"
+    rf"|(?<!\w){_DAY}(?: of)? {_MONTH}(?:,? \d{{4}})?\b"
+    rf"|(?<!\w){_MONTH} {_DAY}\b(?:,? \d{{4}}\b)?"
 )
 _LONGEST = 30  # maximum code points of a number that marks join
 _COUPLE = re.compile(r"\b(?:(?:a couple(?: more| other)? of)|(half a dozen))\b", re.IGNORECASE)
@@ -123,7 +127,7 @@ def compounds(text: str) -> str:
 
 
 def whole_number(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widen the offsets of a number to those of the time, ratio, date or code that it is part of.
+    """Widen the offsets of a number to those of the time, date, code or phone that it is part of.
 
     Examples
     --------
@@ -131,7 +135,8 @@ def whole_number(text: str, start: int, end: int) -> tuple[int, int]:
     >>> [text[slice(*whole_number(text, at, at + 1))] for at in (7, 23, 29)]
     ['AX-310', '9:30', '3 May 2021']
     """
-    for joined in _JOINED.finditer(text, max(0, start - _LONGEST), end + _LONGEST):
+    first, last = max(0, start - _LONGEST), end + _LONGEST
+    for joined in chain(phones(text, first, last), _JOINED.finditer(text, first, last)):
         if joined.start() <= start and end <= joined.end():
             return joined.span()
     return start, end

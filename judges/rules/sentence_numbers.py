@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import permutations
+from math import isclose
 from operator import attrgetter
 
 from spanjury.judges.rules.quantities import Quantity, quantities
-from spanjury.judges.rules.units import PERIOD, SIZES, rate_factors
+from spanjury.judges.rules.units import PERIOD, PERIODIC, SIZES, rate_factors
 
 _MOST = 12  # maximum numbers of a sentence that are combined
 _MOST_STATED = 60  # the same for a source
@@ -32,8 +33,7 @@ _MOST_PRICES = 6  # maximum prices of which two are added
 _FAR = 60  # maximum code points between a count and a product
 _BESIDE = 24  # code points on either side of a number that may name the period of a rate
 _RATE = re.compile(
-    rf"\b(?:(?:an?|per|each|every|one)\s(?P<noun>{PERIOD})|(?P<adverb>annual"
-    r"|(?:hour|dai|week|month|quarter|annual|year)ly))\b"
+    rf"\b(?:(?:an?|per|each|every|one)\s(?P<noun>{PERIOD})|(?P<adverb>{PERIODIC}))\b"
     rf"|/\s?(?P<sign>{PERIOD})\b",
     re.IGNORECASE,
 )
@@ -64,10 +64,6 @@ def following(text: str, start: int, end: int, source: str) -> AbstractSet[int]:
     )
 
 
-def _same(left: float, right: float) -> bool:
-    return abs(left - right) <= 1e-9 * max(1.0, abs(right))
-
-
 def _products(own: Sequence[Quantity], stated: Sequence[Quantity], *, text: str) -> Iterator[int]:
     """Yield a count and the product of it with a quantity that the source states.
 
@@ -80,7 +76,7 @@ def _products(own: Sequence[Quantity], stated: Sequence[Quantity], *, text: str)
         if abs(count.start - product.start) > _FAR or text.endswith(" of ", 0, product.start):
             continue
         if any(
-            each.unit == product.unit and _same(count.value * each.value, product.value)
+            each.unit == product.unit and isclose(count.value * each.value, product.value)
             for each in stated
         ):
             yield from (count.start, product.start)
@@ -96,7 +92,7 @@ def _sums_of_products(own: Sequence[Quantity], stated: Sequence[Quantity]) -> It
             continue
         for first, second in permutations(counts, 2):
             if total not in {first, second} and any(
-                _same(first.value * price + second.value * other, total.value)
+                isclose(first.value * price + second.value * other, total.value)
                 for price, other in permutations(prices, 2)
             ):
                 yield from (first.start, second.start, total.start)
@@ -109,7 +105,7 @@ def _rates(
     for rate in own:
         period = _period(text, rate)
         if period and any(
-            _same(rate.value, each.value * factor)
+            isclose(rate.value, each.value * factor)
             for each in stated
             if each.unit == rate.unit
             for factor in rate_factors(period, _period(source, each))
@@ -146,7 +142,7 @@ def _scaled(own: Sequence[Quantity], stated: Sequence[Quantity], *, text: str) -
         scaled = [
             each
             for each in amounts
-            if any(_same(each.value, factor * value) for value in by_unit.get(each.unit, ()))
+            if any(isclose(each.value, factor * value) for value in by_unit.get(each.unit, ()))
         ]
         if len(scaled) < min(least, _SCALED):
             continue
@@ -155,7 +151,7 @@ def _scaled(own: Sequence[Quantity], stated: Sequence[Quantity], *, text: str) -
             each.start
             for each in amounts
             if each.unit not in by_unit
-            and any(_same(each.value, factor * value) for value in values)
+            and any(isclose(each.value, factor * value) for value in values)
         }
         kept = any(
             each.start not in starts and each.unit in by_unit and not _lasts(each)

@@ -10,10 +10,10 @@ from math import isinf
 from typing import NamedTuple
 
 from spanjury.judges.rules.dates import dates
-from spanjury.judges.rules.numbers import ORDINALS, numbers
 from spanjury.judges.rules.quantities import compounds, other_readings
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.numbers import ORDINALS, numbers
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import STEMS, stem
 from spanjury.judges.text.words import HUMP, folded_words

@@ -41,12 +41,13 @@ MATERIAL = frozenset(
 )
 """Words for units of length, weight, volume and data: a number before one is no year."""
 
-_PERIODS: Mapping[str, str] = MappingProxyType(
+_NOUNS = "second minute hour day night week fortnight month quarter year".split()  # noqa: SIM905
+_ADVERBS: Mapping[str, str] = MappingProxyType(
     {
-        **{name: name for name in "second minute hour day night week month quarter year".split()},  # noqa: SIM905
         "hourly": "hour",
         "daily": "day",
         "weekly": "week",
+        "fortnightly": "fortnight",
         "monthly": "month",
         "quarterly": "quarter",
         "annual": "year",
@@ -54,9 +55,9 @@ _PERIODS: Mapping[str, str] = MappingProxyType(
         "yearly": "year",
     }
 )
-"""Word for the period of a rate -> the period."""
-PERIOD = "|".join(_PERIODS)
-"""Pattern of the words for a period, in lower case."""
+"""Adverb or adjective for the period of a rate -> the period."""
+PERIOD, PERIODIC = "|".join(_NOUNS), "|".join(_ADVERBS)
+"""Patterns of the nouns, and of the adverbs, for a period, in lower case."""
 _LENGTHS: Mapping[tuple[str, str], tuple[float, ...]] = MappingProxyType(
     {
         ("minute", "second"): (60.0,),
@@ -86,6 +87,6 @@ def rate_factors(period: str, other: str) -> Sequence[float]:
     >>> rate_factors("annual", "month"), rate_factors("day", "week")
     ((12.0,), (0.14285714285714285,))
     """
-    first, second = _PERIODS.get(period, ""), _PERIODS.get(other, "")
+    first, second = _ADVERBS.get(period, period), _ADVERBS.get(other, other)
     longer = tuple(1 / length for length in _LENGTHS.get((second, first), ()))
     return _LENGTHS.get((first, second), longer)

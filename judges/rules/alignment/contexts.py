@@ -65,14 +65,19 @@ def context_doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverifie
     texts = (text for text in inputs.values() if text.strip())
     searches = [index_sentences(text).search(sought) for text in texts]
     origins = [[*_origins(sentence, searches)] for sentence in sentences]
+    antecedent: Phrase | None = None
+    heading: Phrase | None = None
     for at, (start, sentence) in enumerate(read):
-        if not at:
-            continue
-        if _is_about_other(sentences, origins, at):
+        reason = ""
+        if _is_about_other(sentence, origins[at], antecedent=antecedent, heading=heading):
             reason = _REFERENCE
-        elif _precedes(sentence, origins[at], origins[at - 1]):
+        elif at and _precedes(sentence, origins[at], origins[at - 1]):
             reason = _ORDER
-        else:
+        if not _refers(sentence):
+            antecedent = sentence
+        if _is_heading(sentence):
+            heading = sentence if origins[at] else None
+        if not reason:
             continue
         yield Unverified(
             start=start,
@@ -96,22 +101,21 @@ def _origins(sentence: Phrase, searches: Sequence[Search]) -> Iterator[_Origin]:
 
 
 def _is_about_other(
-    sentences: Sequence[Phrase], origins: Sequence[Sequence[_Origin]], at: int
+    sentence: Phrase,
+    origins: Sequence[_Origin],
+    *,
+    antecedent: Phrase | None,
+    heading: Phrase | None,
 ) -> bool:
     """Return whether a sentence has another antecedent or heading than wherever it occurs."""
-    sentence, earlier = sentences[at], range(at - 1, -1, -1)
-    antecedent = next((sentences[i] for i in earlier if not _refers(sentences[i])), None)
     if _refers(sentence) and antecedent is not None:
-        return bool(origins[at]) and not any(
-            _has_antecedent(origin, sentence, antecedent) for origin in origins[at]
+        return bool(origins) and not any(
+            _has_antecedent(origin, sentence, antecedent) for origin in origins
         )
-    number = next((i for i in earlier if _is_heading(sentences[i])), None)
-    if number is None or not origins[number] or _is_heading(sentence):
+    if heading is None or _is_heading(sentence):
         return False
-    above = [origin.before(_is_heading) for origin in origins[at]]
-    return bool(above) and not any(
-        heading is None or _is_alike(heading, sentences[number]) for heading in above
-    )
+    above = [origin.before(_is_heading) for origin in origins]
+    return bool(above) and not any(other is None or _is_alike(other, heading) for other in above)
 
 
 def _has_antecedent(origin: _Origin, sentence: Phrase, antecedent: Phrase) -> bool:

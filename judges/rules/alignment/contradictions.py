@@ -23,7 +23,7 @@ from spanjury.judges.rules.alignment.contradiction import (
     quoted,
 )
 from spanjury.judges.rules.alignment.directions import turned_directions
-from spanjury.judges.rules.alignment.doubts import is_only_intended
+from spanjury.judges.rules.alignment.doubts import is_intended
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures, other_units
 from spanjury.judges.rules.alignment.index import (
@@ -216,10 +216,19 @@ def _faults(match: _Match, searches: Collection[Search]) -> list[Difference]:
         for each in _differences(match, searches)
         if each.category not in {"antonym", "negation"}
         or not (
-            is_only_intended(match.comparison.source, each.source_start)
+            _is_only_intended(match.comparison, each)
             or (each.category == "antonym" and _is_said_elsewhere(match, each, searches))
         )
     ]
+
+
+def _is_only_intended(comparison: Comparison, difference: Difference) -> bool:
+    """Return whether only the source calls an intention, or asks, what the output states."""
+    source = comparison.source
+    return source.question or (
+        is_intended(source, difference.source_end)
+        and not is_intended(comparison.output, difference.end)
+    )
 
 
 def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Difference]:

@@ -11,22 +11,38 @@ A sentence with a word that the source lacks is not doubted here.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from types import MappingProxyType
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
+from spanjury.judges.rules.alignment.exchanges import other_person
 from spanjury.judges.rules.alignment.index import Search, searched
-from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, LIGHT, PARTIAL
-from spanjury.judges.rules.alignment.near_copies import MILD, keeps_sense, last_clauses
+from spanjury.judges.rules.alignment.lexicon import (
+    BE,
+    DETERMINERS,
+    LIGHT,
+    PARTIAL,
+    PREPOSITIONS,
+)
+from spanjury.judges.rules.alignment.near_copies import (
+    MILD,
+    first_clauses,
+    keeps_sense,
+    last_clauses,
+    unfronted,
+)
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes, phrase
 from spanjury.judges.text.lexicon import IRREGULAR
+from spanjury.judges.text.numbers import begins_number
 
 _JOINED = "It combines parts of different source sentences."
-_MIXED = "It combines words of the source's sentence in another order."
-_CUT = "It omits words of the source's sentence that may change its sense."
+_MIXED = "It combines words of the source's sentence differently."
+_CUT = "It omits, adds or replaces words that may change the sense of the source's sentence."
+_OTHER_PERSON = "The source says this of another person ({!r}, not {!r})."
 _NONE: frozenset[str] = frozenset()
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
 _LEAST = 2  # minimum words of a sentence to be doubted
@@ -55,7 +71,7 @@ _GROUPS = {
         presumably probable probably promise promised promises proposal proposals propose proposed
         proposes speculated speculation supposed supposedly suspect suspected suspects unconfirmed
         want wanted wants""",
-    "The source says this with a reservation ({!r}).": "could may might should",
+    "The source says this with a reservation ({!r}).": "almost could may might nearly should",
     "The source says this of a part or of another ({!r}).": " ".join(sorted(PARTIAL)),
 }
 _WORDINGS: Mapping[str, str] = MappingProxyType(
@@ -70,6 +86,9 @@ _NOUNS = frozenset(
     proposals report reports""".split()  # noqa: SIM905
 )
 """Such words that may also name something: ``The Basic plan includes support.``"""
+
+_NEARLY = frozenset(("almost", "nearly"))
+"""Such words that may also round a number."""
 
 _AFTER_NOUNS = BE | frozenset(
     "and at by has have had in into on or under will with would".split()  # noqa: SIM905
@@ -98,6 +117,10 @@ _NO_PROOF = re.compile(
 _PRONOUNS = frozenset("he she it they we i you this these those who which that there".split())  # noqa: SIM905
 """Subjects that refer to another sentence."""
 
+_SUBJECTS = frozenset("he she it they we i you".split())  # noqa: SIM905
+"""Pronouns that are the subject of a clause of their own."""
+
+_ADVERBIAL = PREPOSITIONS - {"of", "to"}
 _JOINING = frozenset(("and", "but", "or", "while", "whereas", "because", "since", ";"))
 
 
@@ -113,7 +136,7 @@ def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
     ['It combines parts of different source sentences.']
     >>> source = {"Leaflet": "You may drive, but stop if you feel dizzy."}
     >>> [doubt.reason for doubt in doubts("You may drive if you feel dizzy.", source)]
-    ["It omits words of the source's sentence that may change its sense."]
+    ["It omits, adds or replaces words that may change the sense of the source's sentence."]
     """
     own, searches = searched(output, inputs)
     for start, sentence in own.items():
@@ -140,13 +163,31 @@ def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
     reasons = [_unasserting(sentence, source) for source in holding]
     if "" not in reasons:
         return reasons[0]
-    holding += [last_clauses(sentence, source) for source in holding]
-    if all(_is_mixed(sentence, source) for source in holding):
+    compared = [*_comparisons(sentence, holding)]
+    persons = [other_person(comparison) for comparison in compared]
+    if all(persons):
+        return _OTHER_PERSON.format(*persons[0])
+    if all(_is_mixed(each.output, each.source) for each in compared):
         return _MIXED
-    compared = (compare(sentence, source) for source in holding)
     ordered = [each for each in compared if each.equal() == len(sentence.tokens)]
     is_cut = ordered and not any(keeps_sense(each, ignored=MILD) for each in ordered)
     return _CUT if is_cut else ""
+
+
+def _comparisons(sentence: Phrase, holding: Sequence[Phrase]) -> Iterator[Comparison]:
+    """Yield comparisons with sentences of the source and with their ends, in both word orders."""
+    forms = {form.text: form for form in (sentence, unfronted(sentence))}
+    for form in forms.values():
+        for source in holding:
+            given = (
+                source,
+                first_clauses(form, source),
+                last_clauses(form, source),
+                unfronted(source),
+            )
+            yield from (
+                compare(form, each) for each in {each.text: each for each in given}.values()
+            )
 
 
 def _is_mixed(sentence: Phrase, source: Phrase) -> bool:
@@ -156,7 +197,10 @@ def _is_mixed(sentence: Phrase, source: Phrase) -> bool:
     ends = [*(seam.start() for seam in seams), len(sentence.text)]
     clauses = (phrase(sentence.text[start:end]) for start, end in zip(starts, ends, strict=True))
     return any(
-        _is_reordered(comparison) or _takes_predicate(comparison)
+        _is_reordered(comparison)
+        or _takes_predicate(comparison)
+        or _takes_adverbial(comparison)
+        or other_person(comparison)
         for comparison in (compare(clause, source) for clause in clauses if clause.tokens)
     )
 
@@ -172,6 +216,7 @@ def _takes_predicate(comparison: Comparison) -> bool:
     So does ``Anna writes novels`` for ``Anna paints portraits and Ben writes novels``.
     """
     text, tokens = comparison.source.text, comparison.source.tokens
+    own = {word for token in comparison.output.tokens for word in token.before}
     for before, after in pairwise(comparison.links):
         skipped = tokens[before.right + 1 : after.right]
         if not skipped:
@@ -179,9 +224,43 @@ def _takes_predicate(comparison: Comparison) -> bool:
         # A list goes on directly after the token: the old and the new library.
         seams = [*_BORDER.finditer(text, skipped[0].end, tokens[after.right].start)]
         subject = [token for token in skipped if seams and token.start >= seams[-1].end()]
-        if subject and (subject[0].kind == "name" or not DETERMINERS.isdisjoint(subject[0].before)):
+        if not subject:
+            continue
+        words = DETERMINERS.union(_SUBJECTS - own)
+        if subject[0].kind == "name" or not words.isdisjoint(subject[0].before):
             return True
     return False
+
+
+def _takes_adverbial(comparison: Comparison) -> bool:
+    """Return whether a clause's own adverbial was replaced by that of another clause.
+
+    ``In 2019 the firm cut jobs`` replaces that of ``In 2019 the firm opened a plant, and it cut
+    jobs in 2021``. An adverbial from a later clause must be all that the output has of it.
+    """
+    clauses, linked = _clauses(comparison.source), {link.right for link in comparison.links}
+    for link in comparison.links:
+        opener = _ADVERBIAL.intersection(comparison.output.tokens[link.left].before)
+        home = next(clause for clause in clauses if link.right in clause)
+        for clause in clauses:
+            inside, lost = linked.intersection(clause), set(clause) - linked
+            if clause is home or not opener or not inside:
+                continue
+            tokens = (comparison.source.tokens[at] for at in lost)
+            if any(not opener.isdisjoint(token.before) for token in tokens) and (
+                clause.start > home.start
+                or (linked.intersection(home) == {link.right} and len(home) > 1)
+            ):
+                return True
+    return False
+
+
+def _clauses(source: Phrase) -> Sequence[range]:
+    """Return the positions of the tokens of each clause."""
+    ends = [seam.end() for seam in _SEAM.finditer(source.text)]
+    starts = [token.start for token in source.tokens]
+    cuts = [0, *dict.fromkeys(bisect_left(starts, end) for end in ends), len(starts)]
+    return [range(first, last) for first, last in pairwise(cuts) if first < last]
 
 
 def _nearest(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Phrase]:
@@ -233,12 +312,12 @@ def _continues(sentence: Phrase, source: Phrase, *, at: int) -> bool:
     )
 
 
-def is_only_intended(source: Phrase, start: int) -> bool:
-    """Return whether `source` only proposes or expects what it says at offset `start`."""
-    begin = max((seam.end() for seam in _SEAM.finditer(source.text, 0, start)), default=0)
-    return source.question or any(
-        begin <= at <= start and _WORDINGS[written.lower()] == _INTENDED
-        for at, written in _governors(source.text).items()
+def is_intended(sentence: Phrase, end: int) -> bool:
+    """Return whether `sentence` only proposes or expects what it says up to offset `end`."""
+    begin = max((seam.end() for seam in _SEAM.finditer(sentence.text, 0, end)), default=0)
+    return any(
+        begin <= at < end and _WORDINGS[written.lower()] == _INTENDED
+        for at, written in _governors(sentence.text).items()
     )
 
 
@@ -298,6 +377,7 @@ def _governors(text: str) -> dict[int, str]:
         for (start, _, written, folded), after in zip(read, [*following, "."], strict=True)
         if folded in _WORDINGS and written != "May"
         if folded not in _NOUNS or not _follows_noun(after)
+        if folded not in _NEARLY or not begins_number(after)
     }
 
 

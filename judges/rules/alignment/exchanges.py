@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 from spanjury.judges.rules.alignment.aligner import Comparison, Link
@@ -14,6 +15,12 @@ _LONGEST = 4  # maximum tokens of an exchanged phrase
 _LONG = 3  # minimum tokens between two names that do not form a list
 _MOST = 0.7  # minimum share of the output's tokens in the source's sentence
 _EXCHANGED = frozenset(("name", "word"))
+
+_GENDERS = MappingProxyType(
+    {"he": "m", "him": "m", "his": "m", "himself": "m"}
+    | {"she": "f", "her": "f", "hers": "f", "herself": "f"}
+)
+"""Pronoun for a person -> gender."""
 
 
 class _Turn(NamedTuple):
@@ -35,6 +42,18 @@ def exchanges(comparison: Comparison) -> Iterator[Difference]:
                 [*given.before, *given.pivot, *given.behind],
             )
     yield from _voices(comparison)
+
+
+def other_person(comparison: Comparison) -> tuple[str, ...]:
+    """Return the source's and the output's pronoun before the same word if their genders differ."""
+    for at, link in enumerate(comparison.links):
+        written, given = (
+            [word for word in token.before if word in _GENDERS] for token in comparison.token(at)
+        )
+        for own, other in zip(written, given, strict=False) if link.same else ():
+            if _GENDERS[own] != _GENDERS[other]:
+                return other, own
+    return ()
 
 
 def _from_to(claimed: Sequence[Token], given: Sequence[Token]) -> Difference:

@@ -25,29 +25,31 @@ from spanjury.judges.rules.alignment.lexicon import DETERMINERS
 from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, Token, phrase
 from spanjury.judges.rules.conversions import is_converted, measure_at
 from spanjury.judges.rules.dates import dates
-from spanjury.judges.rules.quantities import Quantity, is_date, quantities, whole_number
+from spanjury.judges.rules.quantities import HEDGES, Quantity, is_date, quantities, whole_number
 from spanjury.judges.rules.source_index import cut_source
+from spanjury.judges.rules.units import PERIODIC
 from spanjury.judges.text.stems import stem
 
 _SEVERITY = 4
 _DAYS = frozenset(("weekday", "month"))
 _FIGURES = frozenset(("number", "ordinal", *_DAYS))
-_HEDGES = frozenset(
-    "about almost approximately around circa nearly over roughly than some least most up".split()  # noqa: SIM905
-)
+_HEDGES = HEDGES | {"least", "most"}
 _ROUNDING = 0.1  # maximum relative distance of a hedged number from the source's
 _BOUNDS = frozenset(
     """than over under above below beyond least most up within until till by before after from to
     minus""".split()  # noqa: SIM905
 )
+_DIFFERENCE = re.compile(
+    r"(?:\s?%|[\s-][^\W\d_]+){1,2}?\s(?:more|less|fewer|higher|lower|longer|shorter|older|younger"
+    r"|later|earlier|larger|smaller)\b"
+)
+"""A unit and a word after a number that make it a difference: ``65 euros more than``."""
 _CURRENCIES = frozenset("$£€¥")
 _YEARS = range(1500, 2100)
 _SMALL = 10  # numbers up to this may count something else by chance
 _SHARED = 1  # minimum equal words of the two sentences, apart from numbers and units
 _SHARED_WITH_SMALL = 2  # the same for a small number, whose units must have one dimension
-_PERIOD = re.compile(
-    r"\b(?:hourly|daily|weekly|fortnightly|monthly|quarterly|yearly|annual(?:ly)?)\b", re.IGNORECASE
-)
+_PERIOD = re.compile(rf"\b(?:{PERIODIC})\b", re.IGNORECASE)
 _OF = re.compile(r"\s+of\b")
 _WORD = re.compile(r"[\s-]*(?:%|[^\W\d_]+)")
 _AMBIGUOUS = frozenset(("pound", "cent"))  # money or weight; money or part of "per cent"
@@ -130,9 +132,16 @@ def _other_number(comparison: Comparison, at: int) -> bool:
         return False
     if not _BOUNDS.isdisjoint({*left.before} ^ {*right.before}) or _applies_rule(comparison):
         return False
+    if _is_difference(comparison.output, left) != _is_difference(comparison.source, right):
+        return False
     if _is_cut(comparison, at) or _states(comparison, at) or _is_of_another(comparison, at):
         return False
     return is_other_unit or not _rounded(left, right)
+
+
+def _is_difference(sentence: Phrase, token: Token) -> bool:
+    """Return whether a number says by how much something differs."""
+    return bool(_DIFFERENCE.match(sentence.text, token.end))
 
 
 def _other_amount(comparison: Comparison, at: int) -> bool:

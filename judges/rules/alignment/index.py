@@ -14,9 +14,9 @@ from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
-from spanjury.judges.rules.numbers import numbers
 from spanjury.judges.rules.source_index import cut_source
 from spanjury.judges.text.kept import KeptByText, KeptByWord
+from spanjury.judges.text.numbers import numbers
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 

@@ -8,12 +8,21 @@ location, but not ``unless it rains``.
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.index import pieces, searched
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, PARTIAL, PREPOSITIONS, REVERSING
-from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, lexemes, phrase
+from spanjury.judges.rules.alignment.tokens import (
+    UNITS,
+    VALUES,
+    Lexeme,
+    Phrase,
+    Token,
+    lexemes,
+    phrase,
+)
 from spanjury.judges.text.lexicon import IRREGULAR
 from spanjury.judges.text.tokens import RESTRICTIONS
 
@@ -83,6 +92,13 @@ MILD = frozenset(
 )
 """Those of words that seldom change the sense of the others: ``rose 4 percent to 620``."""
 
+_MODALITY = frozenset(
+    number
+    for word in "must may will would".split()  # noqa: SIM905
+    for number in _GROUPS[word]
+)
+"""Those that the output must not add before its first token: ``I will send it``."""
+
 _GOVERNING = frozenset(
     """if unless provided whether only solely except until till may might could can possible
     possibly perhaps likely probably rarely seldom say says said claim claims claimed according
@@ -93,8 +109,8 @@ _GOVERNING = frozenset(
 """Words that a clause must not lose if they precede it."""
 
 _RESTRICTING = re.compile(
-    rf"[\s,;]*(?:{'|'.join(sorted(RESTRICTIONS))}|apart from|as long|at most|depending|excluding"
-    r"|subject to|with the exception)\b",
+    rf"[\s,;]*(?:{'|'.join(sorted(RESTRICTIONS))}|apart from|as long|at most"
+    r"|at the (?:earliest|latest)|depending|excluding|subject to|with the exception)\b",
     re.IGNORECASE,
 )
 
@@ -108,13 +124,20 @@ _PAST = (
 )
 _VERBS = _PRESENT | frozenset("was were has had did".split())  # noqa: SIM905
 _LIMITS = re.compile(
-    r"[\s,;]*\b(?:after|as soon as|before|during|for|in case|once|per|when|whenever|where|while"
-    r"|within)\b",
+    r"[\s,;]*\b(?:after|as soon as|before|during|for|in case|once|per|up to|when|whenever|where"
+    r"|while|within)\b",
     re.IGNORECASE,
 )
 """Words with a phrase that limits a rule, such as ``free for students``, but not an event."""
 
+_FRONTED = re.compile(
+    r"(?P<phrase>(?:at|between|during|from|in|near|on)\b[^,;:]*), (?P<rest>.*?)(?P<stop>[.!]?)",
+    re.IGNORECASE,
+)
 _SEAM = re.compile(r"[;:,]|\b(?:and|but|because|or|since|so|while)\b")
+_LINK = re.compile(r";|\band\b")
+_CONJUNCTION = re.compile(r"[;,]|\b(?:and|but|or|whereas|while)\b")
+_BOTH = 2  # minimum words omitted, one of either conjunct
 _DEFINITE = frozenset((word,) for word in DETERMINERS - {"a", "an"})
 _UP_TO = re.compile(r"\bup to\b", re.IGNORECASE)
 _MODIFYING = re.compile(
@@ -123,6 +146,8 @@ _MODIFYING = re.compile(
     re.IGNORECASE,
 )
 """The end of what precedes a noun that modifies another: ``the lawyer of the`` bank."""
+
+_POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?=\s)")
 
 _COLLECTIVE = frozenset(
     """couple crowd dozens group hundreds lot lots millions number pair series team thousands total
@@ -149,7 +174,13 @@ def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
             for search in searches.values()
             for _, source in search.nearest(keys, least=len(keys), limit=_CANDIDATES)
         )
-        if not any(_is_near_copy(sentence, source) for source in near):
+        forms = sentence, unfronted(sentence)
+        if not any(
+            _is_near_copy(form, each)
+            for source in near
+            for each in (source, unfronted(source))
+            for form in forms
+        ):
             return False
     return bool(own) or any(pieces(output))
 
@@ -165,7 +196,27 @@ def _is_near_copy(sentence: Phrase, source: Phrase) -> bool:
     begin = sentence.tokens[0].start
     if governing and governing.isdisjoint(_governing(lexemes(sentence.text), end=begin)):
         return False
-    return keeps_sense(comparison) or keeps_sense(compare(sentence, last_clauses(sentence, source)))
+    return keeps_sense(comparison) or any(
+        keeps_sense(compare(sentence, clauses(sentence, source)))
+        for clauses in (first_clauses, last_clauses)
+    )
+
+
+def unfronted(sentence: Phrase) -> Phrase:
+    """Return ``It closes at 6 pm on Mondays`` for ``On Mondays, it closes at 6 pm``."""
+    match = _FRONTED.fullmatch(sentence.text)
+    if not match or _SEAM.search(match["rest"]):
+        return sentence
+    front = match["phrase"]
+    return phrase(f"{match['rest']} {front[0].lower()}{front[1:]}{match['stop']}")
+
+
+def first_clauses(sentence: Phrase, source: Phrase) -> Phrase:
+    """Return the beginning of `source` up to the first clause at which it has all words, too."""
+    keys = frozenset(sentence.keys)
+    ends = (seam.start() for seam in _LINK.finditer(source.text))
+    beginnings = (phrase(source.text[:end]) for end in ends)
+    return next((each for each in beginnings if keys.issubset(each.keys)), source)
 
 
 def last_clauses(sentence: Phrase, source: Phrase) -> Phrase:
@@ -194,13 +245,46 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
     begin = sentence.tokens[0].start
     own = [lexeme for lexeme in lexemes(sentence.text) if lexeme[0] >= begin]
     theirs = [lexeme for lexeme in lexemes(source.text) if start <= lexeme[0] < end]
+    if _MODALITY & (_senses_before(sentence, 0) - _senses_before(source, first)):
+        return False
     if (_senses(own) ^ _senses(theirs)) - ignored or _reversals(own) != _reversals(theirs):
         return False
     if _RESTRICTING.match(source.text, end) or _drops_bound(comparison):
         return False
+    if _drops_possession(comparison):
+        return False
     words = [folded for *_, folded in own]
-    is_clause = sentence.text.rstrip().endswith(".") or not _VERBS.isdisjoint(words)
-    return not is_clause or not (_drops_limit(comparison, words) or _drops_head(comparison))
+    is_value = all(token.kind in VALUES or _is_unit(sentence, token) for token in sentence.tokens)
+    is_clause = (sentence.text.rstrip().endswith(".") and not is_value) or not _VERBS.isdisjoint(
+        words
+    )
+    return not is_clause or not (
+        _joins_conjuncts(comparison) or _drops_limit(comparison, words) or _drops_head(comparison)
+    )
+
+
+def _is_unit(sentence: Phrase, token: Token) -> bool:
+    return sentence.text[token.start : token.end].lower() in UNITS
+
+
+def _joins_conjuncts(comparison: Comparison) -> bool:
+    """Return whether the output omits the end of a conjunct and the beginning of the next.
+
+    From ``12 cars and 148 passengers`` it has ``12 passengers``. Only values are misplaced by this.
+    """
+    text, tokens = comparison.source.text, comparison.source.tokens
+    if VALUES.isdisjoint(comparison.output.kinds):
+        return False
+    for link, following in pairwise(comparison.links):
+        omitted = tokens[link.right + 1 : following.right]
+        if len(omitted) < _BOTH or VALUES.isdisjoint(token.kind for token in omitted):
+            continue
+        start, end = tokens[link.right].end, tokens[following.right].start
+        seams = [*_CONJUNCTION.finditer(text, start, end)]
+        between = [omitted[0].end <= seam.start() < omitted[-1].start for seam in seams]
+        if any(between) and all(between):
+            return True
+    return False
 
 
 def _drops_bound(comparison: Comparison) -> bool:
@@ -260,6 +344,18 @@ def _drops_head(comparison: Comparison) -> bool:
     return before["head"].lower() not in _COLLECTIVE
 
 
+def _drops_possession(comparison: Comparison) -> bool:
+    """Return whether the output has an owner instead of what is owned: the patient's mother."""
+    source, linked = comparison.source, {link.right for link in comparison.links}
+    return any(
+        link.right + 1 not in linked
+        and link.right + 1 < len(source.tokens)
+        and _POSSESSIVE.match(source.text, source.tokens[link.right].end)
+        and not _POSSESSIVE.match(comparison.output.text, comparison.output.tokens[link.left].end)
+        for link in comparison.links
+    )
+
+
 def _denies_otherwise(comparison: Comparison) -> bool:
     """Return whether the source denies other tokens between the first and the last equal one."""
     linked = {link.right: comparison.output.tokens[link.left] for link in comparison.links}
@@ -273,6 +369,11 @@ def _denies_otherwise(comparison: Comparison) -> bool:
 
 def _senses(read: Iterable[Lexeme]) -> set[int]:
     return {number for *_, word in read for number in _GROUPS.get(word, ())}
+
+
+def _senses_before(sentence: Phrase, at: int) -> set[int]:
+    """Return the groups of the light words directly before a token."""
+    return {number for word in sentence.tokens[at].before for number in _GROUPS.get(word, ())}
 
 
 def _reversals(read: Iterable[Lexeme]) -> int:

@@ -12,6 +12,7 @@ from math import isclose
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Difference, difference, is_firm, loose
+from spanjury.judges.rules.alignment.exchanges import other_person
 from spanjury.judges.rules.alignment.lexicon import (
     BLURRING,
     LIGHT,
@@ -22,7 +23,7 @@ from spanjury.judges.rules.alignment.lexicon import (
     TURNING,
 )
 from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS, OPPOSITES
-from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, Token, lexemes
+from spanjury.judges.rules.alignment.tokens import UNITS, VALUES, Phrase, Token, lexemes
 from spanjury.judges.rules.units import rate_factors
 from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
 
@@ -36,17 +37,18 @@ _FORBIDDEN = (
 _DENIED = 0.7  # minimum share of the output's tokens in a clause to compare denials
 _OPPOSED = 0.6  # the same for an opposite
 _EXCEPTION = re.compile(r"\b(?:except|unless|only|until|till)\b", re.IGNORECASE)
-_THAN = re.compile(r"\bthan\b")
+_THAN = re.compile(r"\bthan\b(?!\s\W?\d)")
+"""The beginning of what something is compared with, but not of a bound: ``more than 80``."""
 _LIMIT = re.compile(
     r"(?:\b(?:not|never|no|cannot)|n['’]t)\b[^.;,\n]{0,40}?\s(?P<limit>before|after|(?:earlier|later|more|less|fewer)"
     rf" than)\s(?:the )?(?:\d|{'|'.join((*MONTHS, *WEEKDAYS))}|noon|midday|midnight)",
     re.IGNORECASE,
 )
-_SEAM = re.compile(r"[;,:]|\b(?:and|but|while|whereas|although|though|yet|or)\b")
 _SEAMS = frozenset(", ; : and but while whereas although though yet or".split())  # noqa: SIM905
-_VALUES = frozenset(("number", "weekday", "month", "ordinal"))
+_SEAM = re.compile("[,;:]|" + "|".join(rf"\b{word}\b" for word in sorted(_SEAMS) if word.isalpha()))
 _ALIKE = 2  # first letters of two spellings of a name
 _BARE = NEGATORS | {"do", "does", "did"}
+_CONTRAST = frozenset(("but", "not"))
 
 
 def is_of_another(comparison: Comparison) -> bool:
@@ -57,14 +59,13 @@ def is_of_another(comparison: Comparison) -> bool:
     """
     is_other = False
     for at, link in enumerate(comparison.links):
-        claimed, given = comparison.token(at)
-        begins = not _SEAMS.isdisjoint(claimed.before)
+        claimed, _ = comparison.token(at)
+        begins = link.left == 0 or not _SEAMS.isdisjoint(claimed.before)
         is_other = is_other and not begins
         if link.same:
             continue
         if is_other:
             return True
-        begins = begins or link.left == 0 or claimed.before[-1:] == given.before[-1:] == ("the",)
         is_other = begins and _opposite(comparison, at)
         if is_other and claimed.key in comparison.source.keys:
             return True
@@ -85,7 +86,7 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
         return
     if _restricted(output) != _restricted(source) or _counts_others(comparison):
         return
-    if _limits(output, source) or _limits(source, output):
+    if _limits(output, source) or _limits(source, output) or other_person(comparison):
         return
     if _compares_otherwise(comparison):
         return
@@ -122,7 +123,7 @@ def _denies_another(comparison: Comparison, at: int) -> bool:
     if not comparison.token(at)[0].denied:
         return False
     own, theirs = comparison.output.tokens, comparison.source.keys
-    if any(token.kind in _VALUES and token.key not in theirs for token in own):
+    if any(token.kind in VALUES and token.key not in theirs for token in own):
         return True
     pairs = [comparison.token(at) for at, link in enumerate(comparison.links) if not link.same]
     beginnings = {token.key[:_ALIKE] for token in own if token.kind == "name"}
@@ -368,7 +369,17 @@ def _first_denial(comparison: Comparison) -> Iterator[Difference]:
     for at, link in enumerate(comparison.links):
         left, right = comparison.token(at)
         if link.same and left.denied != right.denied and _alike(left, right):
-            if _denies_another(comparison, at):
+            if _denies_another(comparison, at) or _is_elliptic(comparison, at):
                 return
             yield _negation(comparison, at)
             return
+
+
+def _is_elliptic(comparison: Comparison, at: int) -> bool:
+    """Return whether a denial is of a verb that only the other sentence repeats.
+
+    ``It deletes the password but not the files`` agrees with ``but keeps the files``.
+    """
+    own, other = comparison.token(at)
+    elliptic = next(token for token in (own, other) if token.denied)
+    return _CONTRAST.issubset(elliptic.before) and loose(comparison, at) != (0, 0)

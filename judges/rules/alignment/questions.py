@@ -24,7 +24,7 @@ _DOUBTED = 0.5
 
 _NAMED = frozenset(("name", "number", "month", "weekday", "ordinal"))
 _ABSENCE = "It says that the source lacks something; no offline judge can verify this."
-_ELSEWHERE = "Another part of the source has more words of the question, and another answer."
+_ELSEWHERE = "Another part of the source has more words of the question, and other names or values."
 _ANSWER = re.compile(r"\W*(?P<word>yes|no)\b\W*", re.IGNORECASE)
 _POLAR = re.compile(
     r"\W*(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will"
@@ -32,7 +32,10 @@ _POLAR = re.compile(
     re.IGNORECASE,
 )
 _OPENING = "The answer begins with {!r}, and the rest of its sentence does not agree with that."
+_ASIDE = "The answer begins with {!r}, but the rest of its sentence may answer another question."
 _AGREED = 0.5  # share of the question's words that a sentence after "yes" must have
+_PRONOUNS = frozenset("he she it they we i you".split())  # noqa: SIM905
+"""Subjects that may stand for the names of the question."""
 _DIMENSIONS = (
     (re.compile(r"\b(?:cost|costs|fee|how much|price|total)\b", re.IGNORECASE), {"money"}),
     (
@@ -41,6 +44,8 @@ _DIMENSIONS = (
     ),
 )
 """Words of a question -> dimensions of its answer."""
+_SEAM = re.compile(r";|\b(?:and|but|while|whereas)\b")
+"""Seams of clauses that may have an answer each: ``20 km/h in town and 25 km/h in sport mode``."""
 _WHEN = re.compile(r"\W*(?:when|(?:what|which) year)\b", re.IGNORECASE)
 _YEARS = range(1000, 2101)
 _DAYS = range(32)  # days of a month and hours
@@ -75,7 +80,7 @@ def question_doubts(
     asked = [token for question in questions for token in _tokens(question)]
     if not asked:
         return
-    supported = {
+    indexed = {
         key
         for text in evidence.values()
         for keys in index_sentences(text).keys
@@ -85,7 +90,11 @@ def question_doubts(
     values = {value for text in evidence.values() for value in index_sentences(text).values}
     sentences = [(start, phrase(output[start:end])) for start, end in pieces(output)]
     for start, sentence in sentences:
-        if reason := _echo(sentence, asked, supported=supported, values=values):
+        reason = _echo(sentence, asked, supported=indexed, values=values)
+        if reason:  # an index has no words of records
+            supported = {token.key for text in evidence.values() for token in _tokens(text)}
+            reason = _echo(sentence, asked, supported=supported, values=values)
+        if reason:
             yield _unverified(sentence.text, start, reason)
         elif len(sentences) == 1 and _is_unlike(sentence, questions, evidence=evidence):
             yield _unverified(sentence.text, start, _UNLIKE)
@@ -107,16 +116,18 @@ def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified
     if word is None or word.end() >= end or len(asked) != 1 or asked[0].denies:
         return
     stated, keys = phrase(output[word.end() : end]), set(asked[0].keys)
+    if stated.tokens and not _PRONOUNS.isdisjoint(stated.tokens[0].before):
+        keys = {token.key for token in asked[0].tokens if token.kind != "name"} or keys
     shared = keys.intersection(stated.keys)
     is_contrary = any(
-        token.denied or not keys.isdisjoint(OPPOSITES.get(token.key, ())) for token in stated.tokens
+        token.denied or not (keys - shared).isdisjoint(OPPOSITES.get(token.key, ()))
+        for token in stated.tokens
     )
-    if word["word"].lower() == "no":
-        is_doubtful = shared == keys and not is_contrary
-    else:
-        is_doubtful = is_contrary or len(shared) < _AGREED * len(keys)
-    if is_doubtful:
+    is_no = word["word"].lower() == "no"
+    if is_contrary != is_no and (shared == keys or not is_no):
         yield _unverified(output[start:end], start, _OPENING.format(word["word"]))
+    elif not is_no and len(shared) < _AGREED * len(keys):
+        yield _unverified(output[start:end], start, _ASIDE.format(word["word"]))
 
 
 def absence_doubt(output: str, interval: tuple[int, int]) -> Unverified:
@@ -194,6 +205,7 @@ def _is_unlike(sentence: Phrase, questions: Sequence[str], *, evidence: Mapping[
 def _is_elsewhere(sentence: Phrase, asked: Iterable[Token], *, evidence: Mapping[str, str]) -> bool:
     """Return whether another part of the source fits the question better than the answer's part.
 
+    A part is a sentence, a passage, or a clause beside another in its sentence.
     That part has more words of the question, and a name or number like the answer's.
     """
     if not 0 < len(sentence.tokens) <= _SHORT:
@@ -207,7 +219,17 @@ def _is_elsewhere(sentence: Phrase, asked: Iterable[Token], *, evidence: Mapping
     texts = (passages_in(evidence) or evidence).values()
     read = [[phrase(text[start:end]) for start, end in pieces(text)] for text in texts]
     levels = [_unit([part]) for parts in read for part in parts], [_unit(parts) for parts in read]
-    return any(_is_better(keys, anchors, kinds, units=units) for units in levels)
+    if any(_is_better(keys, anchors, kinds, units=units) for units in levels):
+        return True
+    # A clause may have a name in apposition, so only values are compared between clauses.
+    holding = (part for parts in read for part in parts if keys.issubset(part.keys))
+    clauses = ([_unit([each]) for each in _clauses(part)] for part in holding)
+    return any(_is_better(keys, anchors, kinds - {"name"}, units=units) for units in clauses)
+
+
+def _clauses(part: Phrase) -> Iterator[Phrase]:
+    """Yield the clauses of a sentence that may each answer a question."""
+    return (phrase(clause) for clause in _SEAM.split(part.text))
 
 
 def _unit(phrases: Sequence[Phrase]) -> _Unit:

@@ -17,9 +17,9 @@ from spanjury.judges.rules.alignment.lexicon import (
     OF_RULES,
 )
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
-from spanjury.judges.rules.numbers import ORDINALS, SHORT_SCALES, Number, begins_number, numbers
 from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.lexicon import MONTHS, SAME, WEEKDAYS
+from spanjury.judges.text.numbers import ORDINALS, SHORT_SCALES, Number, begins_number, numbers
 from spanjury.judges.text.words import GROUPED, fold_word
 
 Kind = Literal["word", "name", "number", "weekday", "month", "ordinal"]
@@ -360,3 +360,6 @@ def _units() -> Iterator[tuple[str, tuple[str, str]]]:
 
 UNITS: Mapping[str, tuple[str, str]] = MappingProxyType(dict(_units()))
 """Words for units -> dimension and unit."""
+
+VALUES = frozenset(("number", "weekday", "month", "ordinal"))
+"""Kinds of tokens that hold a value."""

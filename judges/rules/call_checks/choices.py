@@ -21,8 +21,8 @@ from spanjury.judges.rules.call_checks.moments import Moments, moments, read_mom
 from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.tool_names import words_of
 from spanjury.judges.rules.call_checks.wishes import wish
-from spanjury.judges.rules.numbers import UNITS
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.numbers import UNITS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 

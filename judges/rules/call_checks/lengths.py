@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from spanjury.judges.rules.numbers import UNITS
+from spanjury.judges.text.numbers import UNITS
 
 HOURS = MappingProxyType({word: hour for word, hour in UNITS.items() if hour in range(1, 13)})
 """Word -> hour on a dial."""

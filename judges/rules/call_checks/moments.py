@@ -15,6 +15,7 @@ from itertools import combinations
 from spanjury.judges.rules.call_checks.clocks import DAY, clocks
 from spanjury.judges.rules.call_checks.lengths import COUNT, count_of, lengths
 from spanjury.judges.rules.dates import dates as dates_in_digits
+from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
 
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
@@ -263,7 +264,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
         }
     full |= {*_with_short_years(whole)}
     steps = {step for pattern, days in _STEPS if re.search(pattern, lower) for step in days}
-    shifts = {*_shifts(whole)}
+    shifts = day_shifts(whole)
     if today:
         full |= {today + timedelta(step) for step in steps}
     bases = frozenset(full)
@@ -278,7 +279,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
         bases=bases,
         yearless=frozenset(yearless),
         weekdays=frozenset(weekday for weekday, _ in weekdays),
-        shifts=frozenset(shifts),
+        shifts=shifts,
         months=frozenset(_month(name) for name in _WHOLE_MONTH.findall(whole)),
         clock=clock,
         times=clock | parts,
@@ -405,6 +406,10 @@ def _shifts(text: str) -> Iterator[int]:
             yield from _days(int(match[1]) // 24, "day")
     for match in _FIELD_SPAN.finditer(text):
         yield from _days(int(match[3]), match[2].lower())
+
+
+day_shifts = KeptByText(lambda text: frozenset(_shifts(text)))
+"""Return the days by which a text moves a date, such as 14 for ``two weeks later``."""
 
 
 def _days(count: int, unit: str) -> Iterator[int]:

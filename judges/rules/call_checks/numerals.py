@@ -12,9 +12,9 @@ from types import MappingProxyType
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import is_usable, number_of, parsed
 from spanjury.judges.rules.call_checks.lengths import lengths
-from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
 from spanjury.judges.text.kept import KeptByText
+from spanjury.judges.text.numbers import ORDINALS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import HUMP
 

@@ -304,6 +304,7 @@ async def test_the_probability_of_an_error_rises_with_what_is_unsupported() -> N
         ("Children of 13 may swim.", "Children under 14 swim on Mondays."),
         ("The museum opens at 9, not at 8.", "The museum opens at 9."),
         ("The museum doesn't open at 8 but at 9.", "The museum opens at 9."),
+        ("The museum has been open for 44 years.", "The museum has been open since 1979."),
     ],
 )
 async def test_a_number_that_may_follow_from_the_source_is_no_grave_error(

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from spanjury.judges.core import Report, Segment
 from spanjury.judges.rules.evidence import same_subject
 from spanjury.judges.rules.grounding import GroundingJudge
-from spanjury.judges.rules.numbers import Number, numbers
 from spanjury.judges.rules.places import join_inputs
 from spanjury.judges.rules.source_index import SHORT, Sequences, index_source, signs_of
 from spanjury.judges.tasks import Catalogue
+from spanjury.judges.text.numbers import Number, numbers
 from spanjury.judges.text.stems import stem
 
 WORDS = ("one", "two", "ten", "twenty", "hundred", "million", "and", "dozen", "m", "7", "0.5", "x")

@@ -47,6 +47,11 @@ FAITHFUL = (
     ),
     ("Not only did he win the race, he broke the record.", "He won the race and broke the record."),
     ("He left before she arrived at the hall.", "She arrived at the hall after he left."),
+    (
+        "A reset deletes the list but not the files.",
+        "A reset deletes the list and keeps the files.",
+    ),
+    ("She arrived before him.", "He arrived after her."),
     ("The shop is open on Monday and Tuesday.", "The shop is open from Monday to Wednesday."),
     ("Rain is expected in the south on Friday.", "On Friday, rain is expected in the south."),
     ("The lake is below the old mill.", "The old mill is above the lake."),
@@ -168,6 +173,17 @@ CONTRADICTORY = (
         "antonym",
     ),
     ("Profits fell by 5 percent in March.", "Profits rose by 5 percent in March.", "antonym"),
+    ("Sales are expected to fall by 4%.", "Sales are expected to rise by 4%.", "antonym"),
+    (
+        "Once considered a star, he played briefly but sometimes reached the final.",
+        "Once considered a star, he played briefly but never reached the final.",
+        "negation",
+    ),
+    (
+        "The army does not comprise more than 80% of the country's active defense personnel.",
+        "It is large and comprises more than 80% of the country's active defence personnel.",
+        "negation",
+    ),
     ("The meeting is on Tuesday at noon.", "The meeting is on Wednesday at noon.", "date"),
     (
         "The ceasefire began on 4 May in the south.",
@@ -334,6 +350,13 @@ def test_a_faithful_sentence_is_left_alone(output: str, source: str) -> None:
         ("It starts on 2024-04-12.", "It starts on 2024-04-11.", "2024-04-12", "2024-04-11"),
         ("It starts on 4 May 2021.", "It starts on 3 May 2021.", "4 May 2021", "3 May 2021"),
         ("It won 11 votes to 5.", "It won 11 votes to 4.", "5", "4"),
+        (
+            "You can call 0555 213 404.",
+            "You can call 0555 213 400.",
+            "0555 213 404",
+            "0555 213 400",
+        ),
+        ("Pupils under 18 may fly.", "Pupils under 16 may fly.", "18", "16"),
     ],
 )
 def test_a_part_of_a_number_is_marked_with_the_rest(
@@ -388,6 +411,12 @@ def test_errors_of_two_clauses_come_in_order() -> None:
         "The mayor did not open the new wing, and the ferry sails at ten.", source
     )
     assert [error.text for error in errors] == ["not open", "ten"]
+
+
+def test_an_opposite_and_a_number_after_the_same_subject_are_both_marked() -> None:
+    source = "Ada Berg has served as the junior Senator from Texas since 2013."
+    marked = contradictions_of(source.replace("junior", "senior").replace("2013", "2014"), source)
+    assert [contradiction.text for contradiction in marked] == ["senior", "2014"]
 
 
 @pytest.mark.parametrize("source", [JSON, TABLE, BLOCKS])
@@ -759,9 +788,10 @@ def test_a_time_that_may_be_right_is_not_marked(output: str, source: str) -> Non
             "The Kestrel 500 runs for 12 minutes in turbo mode.",
             "The Kestrel 700 is heavy and runs for 18 minutes in turbo mode.",
         ),
+        ("A single room costs 65 euros more than a shared one.", "A shared room costs 64 euros."),
     ],
 )
-def test_numbers_of_other_periods_parts_and_models_are_no_contradiction(
+def test_numbers_of_other_periods_parts_models_and_differences_are_no_contradiction(
     output: str, source: str
 ) -> None:
     assert contradictions(output, {"Source": source}) == []

@@ -10,7 +10,8 @@ SOURCE = (
     "The report alleges that the minister took bribes. "
     "The minister said that it is false that the bank is bankrupt. "
     "The bank may close on Monday, and the library reopened in June. "
-    "The pool opens at nine if the heating works. It closes at noon."
+    "The pool opens at nine if the heating works. It closes at noon. "
+    "Ben Ost nearly drowned. Nearly 500 people came."
 )
 JOINED = "It combines parts of different source sentences."
 
@@ -40,6 +41,7 @@ def test_a_subject_with_the_predicate_of_another_sentence_is_doubtful(output: st
         ),
         ("The bank is bankrupt.", "The source denies or doubts this ('false')."),
         ("The bank closes on Monday.", "The source says this with a reservation ('may')."),
+        ("Ben Ost drowned.", "The source says this with a reservation ('nearly')."),
         ("The pool opens at nine.", "The source says this only under a condition ('if')."),
     ],
 )
@@ -82,6 +84,7 @@ def test_what_keeps_a_claim_from_being_asserted_stands_anywhere_around_it(
         "The pool closes at noon.",
         "Tom Rask sold the mill in 2018.",
         "Was a third man hurt?",
+        "500 people came.",
         "Bankrupt.",
     ],
 )
@@ -89,7 +92,8 @@ def test_other_sentences_are_not_doubtful(output: str) -> None:
     assert reasons(output) == []
 
 
-MIXED = "It combines words of the source's sentence in another order."
+MIXED = "It combines words of the source's sentence differently."
+FIRM = "In 2019 the firm opened a plant in Lund, and it cut 40 jobs in 2021."
 
 
 @pytest.mark.parametrize(
@@ -99,12 +103,20 @@ MIXED = "It combines words of the source's sentence in another order."
         ("Children pay 12 euros.", "Adults pay 12 euros and children pay 5 euros."),
         ("The red line goes to the sea.", "The blue line goes to the sea, the red line to Dorn."),
         ("Anna writes novels.", "Anna paints portraits and Ben writes novels."),
+        ("She ran the farm, and he ran the shop.", "She ran the shop, and he ran the farm."),
+        ("In 2019 the firm cut 40 jobs.", FIRM),
+        ("It is cold in the south.", "In the north it is cold, and in the south it is warm."),
     ],
 )
-def test_a_subject_with_the_predicate_of_another_clause_is_doubtful(
-    output: str, source: str
-) -> None:
+def test_words_of_different_clauses_in_one_are_doubtful(output: str, source: str) -> None:
     assert reasons(output, source) == [MIXED]
+
+
+def test_a_sentence_about_a_person_of_another_gender_is_doubtful() -> None:
+    source = "She ran the shop, and he ran the farm."
+    reason = "The source says this of another person ('she', not 'he')."
+    assert reasons("He ran the shop.", source) == [reason]
+    assert reasons("He ran the farm.", source) == []
 
 
 def test_a_decision_is_not_joined_with_a_proposal() -> None:
@@ -118,7 +130,9 @@ LEAFLET = (
     "The alarm sounds when the door opens. The warranty covers the battery after registration. "
     "Parking costs 4 euros per hour. The battery lasts up to 12 hours. "
     "The lawyer of the bank resigned on Monday. Dogs are not allowed in the hall. "
-    "A group of 12 men met in May after the storm."
+    "A group of 12 men met in May after the storm. "
+    "Tickets are refunded in full up to 48 hours before departure. "
+    "The bridge will reopen at the earliest in June. The patient's mother has asthma."
 )
 
 
@@ -135,11 +149,14 @@ LEAFLET = (
         "The battery lasts 12 hours.",
         "The bank resigned on Monday.",
         "Dogs are not allowed.",
+        "Tickets are refunded in full.",
+        "The bridge will reopen.",
+        "The patient has asthma.",
     ],
 )
 def test_a_sentence_without_a_word_that_affects_the_others_is_doubtful(output: str) -> None:
     assert reasons(output, LEAFLET) == [
-        "It omits words of the source's sentence that may change its sense."
+        "It omits, adds or replaces words that may change the sense of the source's sentence."
     ]
 
 
@@ -175,6 +192,10 @@ def test_a_sentence_on_a_part_or_on_another_is_doubtful(
         ("Room 14 is for storage.", "Room 12 is for meetings, room 14 is for storage."),
         ("It covers the north.", "The plan covers the north."),
         ("It was paid in May.", "The claim was paid in May."),
+        ("The firm cut 40 jobs in 2021.", FIRM),
+        ("The firm sells cars in Dorn.", "The firm sells cars in Lund and in Dorn."),
+        ("The firm sells vans in Dorn.", "The firm sells cars in Lund and vans in Dorn."),
+        ("The gate closes between 9 and 11.", "Between 9 and 11, the gate closes."),
     ],
 )
 def test_a_sentence_that_omits_other_words_is_not_doubtful(output: str, source: str) -> None:

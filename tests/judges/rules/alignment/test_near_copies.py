@@ -8,7 +8,8 @@ SOURCE = (
     "The old ferry to Lund carried 40 cars on Monday, although the wind was strong. "
     "The harbour master said that the pier was damaged. "
     "Swimmers may enter the basin before noon unless the red flag flies. "
-    "The crew did not find the rusty anchor near the pier."
+    "The crew did not find the rusty anchor near the pier. "
+    "Between dusk and dawn, the gate is locked."
 )
 
 
@@ -18,7 +19,9 @@ SOURCE = (
         "The ferry to Lund carried 40 cars.",
         "The old ferry to Lund carried 40 cars. The crew did not find the anchor.",
         "The harbour master said the pier was damaged.",
+        "Near the pier, the crew did not find the rusty anchor.",
         SOURCE,
+        "The gate is locked between dusk and dawn.",
     ],
 )
 def test_a_text_that_only_leaves_words_out_is_a_near_copy(output: str) -> None:
@@ -53,7 +56,15 @@ def test_a_text_that_changes_the_sense_is_none(output: str) -> None:
         ),
         ("He answers letters.", "He rarely answers letters."),
         ("The battery lasts 12 hours.", "The battery lasts 12 hours at most."),
+        ("I will send the bills by Friday.", "Please send me the bills by Friday."),
+        ("The ferry carries 12 vans.", "The ferry carries 12 cars and 8 vans."),
+        (
+            "The last boat leaves at nine on Sundays.",
+            "The last boat leaves at nine on weekdays, and at ten on Sundays.",
+        ),
     ],
 )
-def test_a_copy_without_an_exception_or_a_bound_is_no_near_copy(output: str, source: str) -> None:
+def test_a_copy_without_an_exception_a_bound_or_half_a_list_is_no_near_copy(
+    output: str, source: str
+) -> None:
     assert not are_near_copies(output, {"Source": source})

@@ -4,6 +4,7 @@ import pytest
 
 import spanjury
 from spanjury.judges.core import Decision
+from spanjury.judges.rules.alignment.questions import opening_doubts, question_doubts
 
 MANUAL = "To reset the device, hold the button for 10 seconds. The warranty is 24 months."
 PRICES = "RX-200: 89.90 EUR. RX-300: 129.00 EUR. WM-1: 14.50 EUR."
@@ -12,6 +13,11 @@ PASSAGES = (
     "Product: RX-300. The warranty is 36 months.",
 )
 MILL = "The mill closed in 1987. In 2025 the museum opened in the old building."
+
+SCOOTER = (
+    "The top speed is 20 km/h in town mode and 25 km/h in sport mode. The scooter weighs 13 kg and "
+    "carries up to 110 kg. The charger has a warranty of six months."
+)
 
 HALL = "The hall has 300 seats, is 240 metres long and opened in 1988."
 
@@ -44,6 +50,11 @@ def judged(answer: str, *, question: str, context: str | tuple[str, ...]) -> spa
         ("300", "When did the hall open?", HALL, "unsure"),
         ("1988", "How long is the hall?", HALL, "unsure"),
         ("240 metres", "How long is the hall?", HALL, "ok"),
+        ("25 km/h.", "How fast is the scooter in town mode?", SCOOTER, "unsure"),
+        ("20 km/h.", "How fast is the scooter in town mode?", SCOOTER, "ok"),
+        ("110 kg", "How heavy is the scooter?", SCOOTER, "unsure"),
+        ("13 kg", "How heavy is the scooter?", SCOOTER, "ok"),
+        ("Six months.", "How long is the warranty of the charger?", SCOOTER, "ok"),
         ("No, the hall has 300 seats.", "Does the hall have 300 seats?", HALL, "unsure"),
         ("Yes, the hall has 300 seats.", "Does the hall have 300 seats?", HALL, "ok"),
         (
@@ -93,3 +104,27 @@ def test_an_answer_that_the_source_lacks_something_is_unverified_and_no_error(an
 def test_citations_list_numbers_and_yes_claim_nothing(answer: str) -> None:
     report = judged(answer, question="How long is the warranty?", context=MANUAL)
     assert (report.decision, report.unverified) == (Decision.OK, ())
+
+
+@pytest.mark.parametrize(
+    ("answer", "reasons"),
+    [
+        ("Yes, she still teaches three pupils.", []),
+        ("Yes, she has two sons.", ["but the rest of its sentence may answer another question."]),
+        (
+            "Yes, she does not teach.",
+            ["and the rest of its sentence does not agree with that."],
+        ),
+    ],
+)
+def test_the_rest_of_a_yes_agrees_contradicts_or_says_something_else(
+    answer: str, reasons: list[str]
+) -> None:
+    doubts = opening_doubts(answer, ["Does Solveig Aas still teach?"])
+    assert [doubt.reason.partition(", ")[2] for doubt in doubts] == reasons
+
+
+def test_a_word_in_a_list_of_values_is_in_the_source() -> None:
+    source = {"Context": "Opening hours:\n- Friday: 09:00-17:00\n- Saturday: 09:00-13:00"}
+    question = ["When does the library close on Saturdays?"]
+    assert [*question_doubts("At 13:00 on Saturdays.", source, question)] == []

@@ -1,0 +1,355 @@
+"""Numbers that follow from a source: by arithmetic, as a share in words, or as a count of a list.
+
+The more numbers a source has, the more follow by chance. So most rules combine numbers of one
+sentence, one unit or one column, and none reads a source with very many.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, permutations
+from math import isclose
+from types import MappingProxyType
+
+from spanjury.judges.rules.columns import columns
+from spanjury.judges.rules.quantities import Quantity, quantities
+from spanjury.judges.rules.source_index import SourceIndex
+from spanjury.judges.text.kept import KeptByText
+from spanjury.judges.text.lexicon import MONTHS
+from spanjury.judges.text.numbers import UNITS
+from spanjury.judges.text.stems import stem
+
+MOST_STATED = 400
+"""Maximum quantities of a source from which numbers are derived."""
+_MOST_TERMS = 60  # maximum quantities of one unit: with more, any number is some difference
+_MOST_COMPUTED = 40  # maximum quantities of a source that are combined with each other
+_MOST_ROWS = 12  # maximum numbers of a column that are combined with each other
+_COMPARED_COUNTS = 4  # maximum counts of a sentence whose ratios are computed
+_FACTORS = (2.0, 3.0, 4.0, 7.0, 10.0, 12.0, 24.0, 60.0, 100.0)
+"""Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute."""
+_DECIMALS = 6  # decimals to which results are compared
+_PERCENTAGE = 1.5  # maximum percentage points of a hedged percentage from the computed one
+_LEAST = 13  # smallest number that small counts do not give by chance
+_SINCE = re.compile(r"\bsince (?:\w+ ){0,2}(\d{4})\b", re.IGNORECASE)
+_TODAY = range(2000, 2036)  # years in which a text may have been written
+_AGE = 120  # maximum years between two dates that make an age
+_NEAR = 60  # code points around the numbers of a sentence
+_TIMES = re.compile(
+    r"\b(?:times|each|per|every|apiece|worth"
+    r"|an? (?:second|minute|hour|day|night|week|month|year|head|person|piece))\b",
+    re.IGNORECASE,
+)
+_COMPARED = frozenset(("", "more", "less", "fewer"))  # instead of a unit
+_MONTHS = frozenset(map(stem, MONTHS))
+_LAST_DAY = 31
+_TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
+_PART_WORDS = "half third quarter fifth sixth seventh eighth ninth tenth"
+_PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
+    {
+        25.0: ("quarter", "fourth"),
+        50.0: ("half", "halves"),
+        75.0: ("quarters",),
+        100.0: ("all", "every", "perfect", "full"),
+    }
+)
+_COUNTS: Mapping[str, int] = MappingProxyType(
+    {
+        "a": 1,
+        "an": 1,
+        **{word: number for word, number in UNITS.items() if number in range(1, 13)},
+    }
+)
+_DENOMINATORS: Mapping[str, int] = MappingProxyType(
+    {word: number for number, word in enumerate(_PART_WORDS.split(), start=2)}
+)
+_FRACTION = re.compile(
+    rf"\b({'|'.join(_COUNTS)})[ -]({'|'.join(_DENOMINATORS)})s?\b", re.IGNORECASE
+)
+_HALF = re.compile(r"\bhalf\b", re.IGNORECASE)
+_COUNT = rf"(?:[1-9]\d{{0,2}}|{'|'.join([*_COUNTS][2:])})"
+_RATIO = re.compile(
+    rf"\b({_COUNT})(?: \w+)? (?:in|out of|of)(?: every)? ({_COUNT})\b", re.IGNORECASE
+)
+_LIST = re.compile(r"\w+(?:,[ \w'’.-]{1,40}){1,10},? (?:and|or|und|et|y) \w+")
+_LAST_COMMA = re.compile(r",\s*(?:and|or)\b")
+_PAIR = re.compile(r"\b[A-Z]\w+ and [A-Z]\w+")
+_SPEAKER = re.compile(r"^[ \t]*(?:[-*•#]\s*)?([^\W\d_][\w .'’-]{0,30}):\s", re.MULTILINE)
+_COUNTED = range(2, 13)  # range of counts made by a writer
+
+
+def is_derived(value: float, unit: str, source: str) -> bool:
+    """Return whether `value` of `unit`, a stem, can be computed from the quantities of `source`.
+
+    It may be a sum, a difference or a mean of quantities of one unit, of one column, or of one
+    sentence if one of them has the unit; the length of a column; an age; a percentage of a
+    quantity, or that quantity changed by it; a product, if the source says "each", "a year" or the
+    like; or a fraction of a quantity next to it: two thirds of the 1,200.
+    """
+    if any(_sums_up(value, unit, column) for column in columns(source)):
+        return True
+    stated = quantities(source)
+    if len(stated) > MOST_STATED:
+        return False
+    if unit in _TIME and _is_span_of_years(value, stated):
+        return True
+    if value >= _LEAST and unit and _is_percent_of(value, unit, stated):
+        return True
+    of_unit = [quantity.value for quantity in stated if unit and quantity.unit == unit]
+    return _combines(value, of_unit) or any(
+        _adds_up(value, unit, sentence)
+        or _multiplies(value, unit, sentence, stated=stated, source=source)
+        or _is_part(value, sentence, source=source)
+        for sentence in _by_sentence(stated)
+    )
+
+
+def is_percentage(value: float, source: str, *, is_hedged: bool, is_change: bool) -> bool:
+    """Return whether `value` is a share, or a change in percent, of two counts of `source`.
+
+    The counts are in one sentence without a percentage, or are the only two of a unit; from many,
+    any percentage would follow. It is rounded to its last digit or, if hedged, by 1.5 percentage
+    points.
+    """
+    stated = quantities(source)
+    if len(stated) > MOST_STATED:
+        return False
+    by_unit = _by_unit(stated)
+    by_unit.pop("", None)
+    groups = [group for group in _by_sentence(stated) if all(q.unit != "percent" for q in group)]
+    candidates = [
+        *((_plain_counts(group), _COMPARED_COUNTS) for group in groups),
+        *((_plain_counts(group), 2) for group in by_unit.values()),
+    ]
+    margin = _PERCENTAGE if is_hedged else _half_digit(value)
+    return any(
+        abs(value - 100 * (abs(part - whole) if is_change else part) / whole) <= margin
+        for counts, most in candidates
+        if len(counts) <= most
+        for part, whole in permutations(counts, 2)
+        if whole and (is_change or part < whole)
+    )
+
+
+def is_share(value: float, index: SourceIndex) -> bool:
+    """Return whether the source states a percentage in words, such as half for 50%.
+
+    Fractions and ratios count, rounded or truncated to a whole percentage: two thirds, three in
+    ten.
+    """
+    if any(stem(word) in index.where for word in _PARTS.get(value, ())):
+        return True
+    return any(abs(value - 100 * share) < 1 for share in _shares(index.text))
+
+
+def is_count(value: float, sentence: str, source: str) -> bool:
+    """Return whether a small number counts a list in the sentence, or the source's speakers."""
+    if value not in _COUNTED:
+        return False
+    return value in {*_counts(sentence)} or value == _speakers(source)
+
+
+def is_computable(value: float, stated: Sequence[Quantity]) -> bool:
+    """Return whether `value` can be computed from one or two quantities of a source.
+
+    Units are ignored. Such a number may be right, so it proves no error.
+    """
+    values = {round(quantity.value, _DECIMALS) for quantity in stated[:_MOST_COMPUTED]}
+    return any(
+        not values.isdisjoint(round(other, _DECIMALS) for other in _others(value, held))
+        for held in values
+    ) or not values.isdisjoint(round(other, _DECIMALS) for other in _multiples(value))
+
+
+def _sums_up(value: float, unit: str, column: Sequence[float]) -> bool:
+    """Return whether `value` is the length, unless it is a percentage, total or mean of a column.
+
+    In a short column, it may be the sum or difference of two of its numbers.
+    """
+    return (
+        (value == len(column) and unit != "percent")
+        or _is_total(value, column)
+        or (len(column) <= _MOST_ROWS and _combines(value, column))
+    )
+
+
+def _is_total(value: float, terms: Sequence[float]) -> bool:
+    """Return whether `value` is the sum, or of more than two the rounded mean, of `terms`."""
+    total = sum(terms)
+    return isclose(total, value) or (
+        len(terms) > 2  # noqa: PLR2004
+        and abs(value - total / len(terms)) <= _half_digit(value)
+    )
+
+
+def _combines(value: float, terms: Sequence[float], *, whole: bool = True) -> bool:
+    """Return whether `value` is a sum or difference of two `terms`, or with `whole` of all."""
+    if not 2 <= len(terms) <= _MOST_TERMS:  # noqa: PLR2004
+        return False
+    return (whole and _is_total(value, terms)) or any(
+        isclose(a + b, value) or isclose(abs(a - b), value) for a, b in combinations(terms, 2)
+    )
+
+
+def _by_sentence(stated: Sequence[Quantity]) -> list[list[Quantity]]:
+    sentences: dict[int, list[Quantity]] = defaultdict(list)
+    for quantity in stated:
+        sentences[quantity.sentence].append(quantity)
+    return [*sentences.values()]
+
+
+def _by_unit(stated: Sequence[Quantity]) -> dict[str, list[Quantity]]:
+    units: dict[str, list[Quantity]] = defaultdict(list)
+    for quantity in stated:
+        units[quantity.unit].append(quantity)
+    return units
+
+
+def _adds_up(value: float, unit: str, sentence: Sequence[Quantity]) -> bool:
+    """Return whether `value` is a sum or a difference of quantities in a sentence, except years."""
+    by_unit = _by_unit(sentence)
+    if any(
+        _combines(value, [term.value for term in terms])
+        for other, terms in by_unit.items()
+        if not unit or other == unit
+    ):
+        return True
+    if unit not in by_unit and (unit not in _COMPARED or value < _LEAST):
+        return False
+    counts = [quantity.value for quantity in sentence if _is_plain_count(quantity)]
+    return unit != "percent" and _combines(value, counts, whole=False)
+
+
+def _is_plain_count(quantity: Quantity) -> bool:
+    """Return whether a quantity is a count: not a percentage, a year or a day of a month."""
+    day = quantity.unit in _MONTHS and quantity.value <= _LAST_DAY
+    return not day and quantity.unit not in {"percent", "year"}
+
+
+def _plain_counts(group: Iterable[Quantity]) -> frozenset[float]:
+    return frozenset(each.value for each in group if _is_plain_count(each))
+
+
+def _multiplies(
+    value: float,
+    unit: str,
+    sentence: Sequence[Quantity],
+    *,
+    stated: Sequence[Quantity],
+    source: str,
+) -> bool:
+    """Return whether `value` is a product of two quantities, one in a sentence with, say, "each".
+
+    The other is in the same sentence, or anywhere if the first has the unit of `value`.
+    """
+    return (
+        value >= _LEAST
+        and _TIMES.search(_around(sentence, source)) is not None
+        and any(
+            isclose(factor.value * other.value, value)
+            for factor in sentence
+            for other in (stated if unit and factor.unit == unit else sentence)
+            if factor is not other
+        )
+    )
+
+
+def _around(sentence: Sequence[Quantity], source: str) -> str:
+    """Return the text that contains the quantities of a sentence, and some on either side."""
+    return source[max(0, sentence[0].start - _NEAR) : sentence[-1].end + _NEAR]
+
+
+def _is_part(value: float, sentence: Sequence[Quantity], *, source: str) -> bool:
+    """Return whether `value` is a fraction, stated in words, of a plain count in one sentence.
+
+    It may be rounded or truncated to an integer.
+    """
+    if value < _LEAST or not value.is_integer():
+        return False
+    around = _around(sentence, source)
+    shares = {*_shares(around), *((0.5,) if _HALF.search(around) else ())}
+    shares.update(each.value / 100 for each in sentence if each.unit == "percent")
+    counts = [quantity.value for quantity in sentence if _is_plain_count(quantity)]
+    return any(abs(share * count - value) < 1 for share in shares for count in counts)
+
+
+def _is_percent_of(value: float, unit: str, stated: Sequence[Quantity]) -> bool:
+    """Return whether `value` is a percentage of a quantity, or the quantity changed by it.
+
+    The percentage is in the same sentence as the quantity or in one next to it.
+    """
+    shares = [(each.value / 100, each.sentence) for each in stated if each.unit == "percent"]
+    margin = _half_digit(value)
+    return any(
+        abs(result - value) <= margin
+        for quantity in stated
+        if quantity.unit == unit
+        for share, sentence in shares
+        if abs(quantity.sentence - sentence) <= 1
+        for result in (
+            share * quantity.value,
+            (1 - share) * quantity.value,
+            (1 + share) * quantity.value,
+        )
+    )
+
+
+def _half_digit(value: float) -> float:
+    """Return half of the unit of the last decimal of a number: 0.05 for 67.5, 0.5 for 67."""
+    decimals = f"{value:.{_DECIMALS}f}".rstrip("0").partition(".")[2]
+    return 0.5 * 10.0 ** -len(decimals) + 1e-9
+
+
+def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
+    years = {quantity.value for quantity in stated if quantity.unit == "year"}
+    years = {year for year in years if year > _AGE}
+    return any(abs(a - b) in {value, value * 10} for a, b in combinations(sorted(years), 2))
+
+
+def may_reach_today(value: float, counted: str, source: str) -> bool:
+    """Return whether `value` years after a "since" of `source` may be the year of the text."""
+    return counted == "year" and any(int(year) + value in _TODAY for year in _SINCE.findall(source))
+
+
+def _multiples(value: float) -> Iterator[float]:
+    """Yield the numbers of which `value` is a multiple or a part that words can state."""
+    yield 100.0 - value
+    for factor in _FACTORS:
+        yield value / factor
+        yield value * factor
+
+
+def _others(value: float, held: float) -> Iterator[float]:
+    """Yield the numbers that give `value` together with `held`, by arithmetic or as a share."""
+    yield from (value - held, held - value, value + held, value * held)
+    if held and value:
+        yield from (value / held, held / value, 100.0 * value / held, 100.0 - 100.0 * value / held)
+
+
+def _stated_shares(source: str) -> frozenset[float]:
+    """Return the fractions and ratios stated in words: a tenth, two thirds, three in ten."""
+    fractions = (
+        _count(over) / _DENOMINATORS[under.lower().removesuffix("s")]
+        for over, under in _FRACTION.findall(source)
+    )
+    ratios = (_count(over) / _count(under) for over, under in _RATIO.findall(source))
+    return frozenset((*fractions, *ratios))
+
+
+_shares = KeptByText(_stated_shares)
+
+
+def _count(word: str) -> int:
+    return int(word) if word.isdecimal() else _COUNTS[word.lower()]
+
+
+_speakers = KeptByText(lambda source: len({*_SPEAKER.findall(source)}))
+"""Return the number of different speakers of a dialogue."""
+
+
+def _counts(text: str) -> Iterator[int]:
+    """Yield the number of items of each list in `text`."""
+    for match in _LIST.finditer(text):
+        closed = bool(_LAST_COMMA.search(match.group()))  # there is a comma before the last "and"
+        yield match.group().count(",") + (1 if closed else 2)
+    if _PAIR.search(text):
+        yield 2

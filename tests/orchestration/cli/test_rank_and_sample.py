@@ -368,7 +368,7 @@ def test_marks_outside_a_sample_are_left_out_and_counted(
     outside = [one for one in range(TEXTS) if one not in drawn][:2]
     mark(run, [*drawn, *outside])
     words = said(tmp_path, *command, "--sample", "s.jsonl")
-    assert "2 marked texts are left out: others have a chance" in words
+    assert "2 marked texts are left out: other texts have a chance" in words
     assert "are left out: others" not in said(tmp_path, *command)
     if command is not RANK:  # whose estimates weigh texts by their chances
         weights = [1 / one for one in drawn.values()]
@@ -411,7 +411,7 @@ def test_chances_in_peoples_rows_need_no_sample(tmp_path: Path, run: MarkedRun) 
     )
     assert [one.chance for one in found.marked] == [0.5] * 6
     assert [one.row.id for one in found.left_out] == ["text-6", "text-7"]
-    assert "2 marked texts are left out: others have a chance" in " ".join(found.notes())
+    assert "2 marked texts are left out: other texts have a chance" in " ".join(found.notes())
 
 
 def test_a_run_of_drawn_texts_keeps_chances_for_its_marks(tmp_path: Path, run: MarkedRun) -> None:

@@ -369,7 +369,7 @@ def test_marks_outside_a_sample_are_left_out_and_counted(
     mark(run, [*drawn, *outside])
     words = said(tmp_path, *command, "--sample", "s.jsonl")
     assert "2 marked texts are left out: other texts have a chance" in words
-    assert "are left out: others" not in said(tmp_path, *command)
+    assert "are left out: other texts" not in said(tmp_path, *command)
     if command is not RANK:  # whose estimates weigh texts by their chances
         weights = [1 / one for one in drawn.values()]
         effective = sum(weights) ** 2 / sum(one**2 for one in weights)

@@ -356,7 +356,7 @@ def _lacks(record: Record, texts: Sequence[str]) -> list[str]:
 def _without_feature(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
-    """Return the only sibling with a feature that the user names and `record` lacks."""
+    """Return the first sibling with a feature that the user names and `record` lacks."""
     lacking = _lacks(record, context.asked)
     better = [
         other

@@ -31,7 +31,7 @@ PROVIDERS = ("anthropic", "custom_openai", "litellm_proxy", "ollama")
 ROADS = (*LANES, *(Lane(name=f"{name}/loop") for name in PROVIDERS))
 SHORT = ChatRequest(messages=(QUESTION,), decoding=Decoding(max_tokens=16))
 SIZE = 50 * 2**20
-BUFFERS = 12 * 2**20  # what both sides of a connection may hold at most, unread
+BUFFERS = 40 * 2**20  # what both sides of a connection may hold at most, unread, on Linux
 
 
 @pytest.fixture(params=ROADS, ids=lambda method: method.name.partition("/")[0])

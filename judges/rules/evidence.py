@@ -157,7 +157,7 @@ def error_spans(
 
     Sure contradictions come first, and replace claims that the source merely lacks. Severity is 4
     for a number, a date, or a person with another name in the source. It is 3 for a name, for a
-    number that may follow from the source, such as a small one in words, or that is ruled out, and
+    number that may follow from the source, such as a small number in words, or that is denied, and
     for words that the source lacks altogether. Only reported findings are explained, because
     searching a long source for similar passages is slow.
     """

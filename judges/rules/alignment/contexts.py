@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from spanjury.judges.core import Unverified
+from spanjury.judges.rules.alignment.doubts import doubt
 from spanjury.judges.rules.alignment.index import Search, index_sentences, pieces
 from spanjury.judges.rules.alignment.lexicon import PREPOSITIONS
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
-_DOUBTED = 0.3  # probability of an error, as for other doubts
 _PRONOUNS = frozenset("he she it they this these that those such his her its their".split())  # noqa: SIM905
 _EXPLETIVE = re.compile(r"\s*it (?:is|was|has|will)\b.*?\b(?:to|that)\b", re.IGNORECASE)
 _NEXT = re.compile(
@@ -77,16 +77,8 @@ def context_doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverifie
             antecedent = sentence
         if _is_heading(sentence):
             heading = sentence if origins[at] else None
-        if not reason:
-            continue
-        yield Unverified(
-            start=start,
-            end=start + len(sentence.text),
-            text=sentence.text,
-            probability=_DOUBTED,
-            reason=reason,
-            is_binding=True,
-        )
+        if reason:
+            yield doubt(sentence.text, start, reason)
 
 
 def _origins(sentence: Phrase, searches: Sequence[Search]) -> Iterator[_Origin]:

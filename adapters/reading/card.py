@@ -15,9 +15,6 @@ with lazily():
 
 CARD, MODEL, TOKENIZER = "reader.json", "model.onnx", "tokenizer.json"
 
-MATRICES = "matrices.npz"
-"""File of a decoder's trained low-rank matrices, which are added to a base model."""
-
 CLASSES = Likelihoods._fields
 """Classes of a model, in our order."""
 
@@ -51,8 +48,6 @@ class ReaderCard:
         Maximum number of pieces per window.
     room
         Maximum number of words and punctuation marks per window, sentence and source together.
-    base
-        SHA-256 of the base file to which a decoder's matrices are added; empty for an encoder.
     classes
         `CLASSES` in the model's order.
     constants
@@ -66,7 +61,6 @@ class ReaderCard:
     files: Mapping[str, str]
     max_length: int = 192
     room: int = ROOM
-    base: str = ""
     classes: tuple[str, ...] = CLASSES
     constants: Mapping[str, float] = field(default_factory=dict)
     format: int = FORMAT
@@ -76,8 +70,7 @@ class ReaderCard:
             raise ValueError(f"format {self.format!r} is not {FORMAT}, which this version reads")
         if sorted(self.classes) != sorted(CLASSES):
             raise ValueError(f"classes {self.classes!r} are not {CLASSES!r} in some order")
-        needed = {MATRICES} if self.base else {MODEL, TOKENIZER}
-        if missing := needed - self.files.keys():
+        if missing := {MODEL, TOKENIZER} - self.files.keys():
             raise ValueError(f"files lacks the digest of {', '.join(sorted(missing))}")
         if self.max_length < _LEAST:
             raise ValueError(f"max_length must be {_LEAST} or more, got {self.max_length!r}")
@@ -85,9 +78,8 @@ class ReaderCard:
     @property
     def identity(self) -> str:
         """Digest of everything that can change a likelihood."""
-        files = self.files
-        made_of = (self.base, files[MATRICES]) if self.base else (files[MODEL], files[TOKENIZER])
-        return fingerprint(*made_of, repr((self.max_length, self.classes)))
+        settings = repr((self.max_length, self.classes))
+        return fingerprint(self.files[MODEL], self.files[TOKENIZER], settings)
 
 
 _CARD = Once(lambda: pydantic.TypeAdapter(ReaderCard))
@@ -119,7 +111,7 @@ def _plain_card(content: bytes) -> ReaderCard | None:
         card = ReaderCard(**{**values, "classes": tuple(values["classes"])})
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    texts = (card.name, card.version, card.base, *card.classes, *card.files, *card.files.values())
+    texts = (card.name, card.version, *card.classes, *card.files, *card.files.values())
     numbers = {type(card.max_length), type(card.room), type(card.format)}
     is_plain = all(type(text) is str for text in texts) and numbers == {int}
     constants = all(type(value) is float for value in card.constants.values())

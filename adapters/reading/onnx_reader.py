@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TypeAlias
 
-from spanjury.adapters.reading import decoder_model, onnx_model
+from spanjury.adapters.reading import onnx_model
 from spanjury.adapters.reading.card import ReaderCard, read_reader_card
 from spanjury.judges.core import (
     ConfigError,
@@ -17,8 +16,6 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.lazy import Once
-
-_Model: TypeAlias = "onnx_model.OnnxModel | decoder_model.DecoderModel"
 
 
 def open_reader(folder: Path) -> "OnnxReader":
@@ -32,15 +29,14 @@ def open_reader(folder: Path) -> "OnnxReader":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnnxReader(WindowReader):
-    """Reads windows with an encoder or a decoder.
+    """Reads windows with an encoder; the reading of a window does not depend on other windows.
 
-    An encoder's reading of a window does not depend on other windows; a decoder's does not, apart
-    from rounding. One model serves all readers of its folder, in all threads.
+    One model serves all readers of its folder, in all threads.
     """
 
     folder: Path
     card: ReaderCard
-    _model: "Once[_Model]" = field(repr=False, compare=False)
+    _model: "Once[onnx_model.OnnxModel]" = field(repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Callable[[Path], "OnnxReader"], tuple[Path]]:
         """Pickle only the folder, so that another process loads the model itself."""
@@ -76,14 +72,11 @@ class OnnxReader(WindowReader):
 
 
 @lru_cache(maxsize=4)
-def _shared(folder: Path, identity: str) -> "Once[_Model]":
+def _shared(folder: Path, identity: str) -> "Once[onnx_model.OnnxModel]":
     """Return the model of a folder; `identity` makes a new one once its files have changed."""
     del identity
     return Once(partial(_load, folder))
 
 
-def _load(folder: Path) -> "_Model":
-    card = read_reader_card(folder)
-    if card.base:
-        return decoder_model.load_model(folder, card)
-    return onnx_model.load_model(folder, card)
+def _load(folder: Path) -> "onnx_model.OnnxModel":
+    return onnx_model.load_model(folder, read_reader_card(folder))

@@ -144,9 +144,13 @@ class CheckerJudge:
 
     @property
     def signature(self) -> str:
-        """The checker, the options and the rules."""
+        """The checker, the options and the rules.
+
+        It begins with the name by which thresholds know the judge: ``checker``, unless the checker
+        has one of its own as its property ``judge``.
+        """
         return signature(
-            "checker",
+            getattr(self.checker, "judge", "checker"),
             checker=self.checker.signature,
             threshold=self._limits.threshold,
             vouched=self._limits.vouched,

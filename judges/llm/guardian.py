@@ -13,6 +13,7 @@ form         conversation                                                   repl
 ``lynx``     question, document and answer                                  reasons and ``PASS`` or
                                                                             ``FAIL``, in JSON
 ``plain``    examples, then document and statement, for any chat model      ``True`` or ``False``
+``tuned``    document and statement, for the models ``tuned/FILE``          ``True`` or ``False``
 ===========  =============================================================  ======================
 
 The wording is ours; `template` and `system` name files with that of a model's card.
@@ -21,7 +22,7 @@ The wording is ours; `template` and `system` name files with that of a model's c
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -124,9 +125,24 @@ def _one_word(words: str, *, after: str) -> re.Pattern[str]:
 
 
 _GRANITE = "granite"
-GuardianForm = Literal["granite", "bespoke", "lynx", "plain"]
-"""Name of the form: that of Granite Guardian, Bespoke-MiniCheck or Lynx, or for any chat model."""
+GuardianForm = Literal["granite", "bespoke", "lynx", "plain", "tuned"]
+"""Name of the form: that of Granite Guardian, Bespoke-MiniCheck or Lynx, for any chat model, or for
+the model that was trained by this project.
+"""
 
+_PLAIN = _Form(
+    system="guardian-plain-system.txt",
+    user="guardian-plain.txt",
+    slots=frozenset({"document", "claim"}),
+    unit="sentence",
+    max_tokens=8,
+    value=_one_word("true|false", after="answer|verdict|statement|claim|it|that|this"),
+    right="true",
+    wrong="false",
+    marks=Marks(labels=re.compile(r"^(?=(?:Document|Statement):)", re.MULTILINE)),
+    examples="guardian-plain-examples.toml",
+    limits=_PLAIN_LIMITS,
+)
 _FORMS: Mapping[str, _Form] = {
     "granite": _Form(
         user="guardian-granite.txt",
@@ -174,20 +190,16 @@ _FORMS: Mapping[str, _Form] = {
         ),
         licence=_NON_COMMERCIAL,
     ),
-    "plain": _Form(
-        system="guardian-plain-system.txt",
-        user="guardian-plain.txt",
-        slots=frozenset({"document", "claim"}),
-        unit="sentence",
-        max_tokens=8,
-        value=_one_word("true|false", after="answer|verdict|statement|claim|it|that|this"),
-        right="true",
-        wrong="false",
-        marks=Marks(labels=re.compile(r"^(?=(?:Document|Statement):)", re.MULTILINE)),
-        examples="guardian-plain-examples.toml",
-        limits=_PLAIN_LIMITS,
-    ),
+    "plain": _PLAIN,
+    "tuned": replace(_PLAIN, user="guardian-tuned.txt", examples="", limits=_USUAL_LIMITS),
 }
+
+
+def tuned_question() -> tuple[str, str, str, str]:
+    """Return the system message, the user's template and the two answers of the form ``tuned``."""
+    form = _FORMS["tuned"]
+    system, user = read_template(form.system), read_template(form.user)
+    return system, user, form.right.capitalize(), form.wrong.capitalize()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +292,11 @@ class Guardian:
             seed=self.seed,
             code=code_digest(__name__),
         )
+
+    @property
+    def judge(self) -> str:
+        """Name by which thresholds know the judge that asks it."""
+        return "tuned" if self.form == "tuned" else "checker"
 
     @property
     def unit(self) -> ClaimUnit:

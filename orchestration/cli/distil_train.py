@@ -39,18 +39,19 @@ class ModelFlags(Flags, title="Model"):
     base: Annotated[
         str,
         Flag(
-            "Model to train, in safetensors format; an encoder for the token form.",
-            "FOLDER|HUB_ID|embedded|minilm",
+            "Model to train, in safetensors or GGUF format; an encoder for the token form.",
+            "FOLDER|FILE.gguf|HUB_ID|embedded|minilm",
         ),
     ]
     output: Annotated[
         Path, Flag("Folder for the model; the same command resumes from it.", "FOLDER", also="-o")
     ]
     checker: Annotated[
-        Literal["pair", "token"] | None,
+        Literal["pair", "token", "guardian"] | None,
         Flag(
             "For data of the token form: train a pair classifier or a token classifier for the "
-            "judge 'checker'. By default, a model for the judge 'reader' is trained.",
+            "judge 'checker', or an adapter of a GGUF model for the judge 'guardian'. By default, "
+            "a model for the judge 'reader' is trained.",
         ),
     ] = None
     classes: Annotated[
@@ -69,7 +70,7 @@ class ModelFlags(Flags, title="Model"):
         """The form of the checker to train; None if none is to be trained."""
         if self.checker is None:
             return None
-        return wiring.CheckerForm(head=self.checker, classes=self.classes)
+        return wiring.checker_form(self.checker, classes=self.classes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,7 +295,7 @@ def _train_tokens(
     if trained.finished and job.checker is None:
         texts = token_set.fit_to_validation(model.data, model.output)
         say(f"the judge's constants were fitted to the model on {texts} texts")
-    elif trained.finished:
+    elif trained.finished and model.checker != "guardian":
         say("judging the texts for validation")
         console.print_report(token_set.fit_checker_to_validation(model.data, model.output))
     return trained

@@ -16,14 +16,17 @@ from spanjury.adapters.training.job import (
     VerdictWords,
     pairs_digest,
 )
-from spanjury.adapters.training.tokens import checker as checker_training
+from spanjury.adapters.training.tokens import model as reader_training
 from spanjury.adapters.training.tokens import training as token_training
 from spanjury.adapters.training.tokens.job import (
     CheckerForm,
+    CheckerHead,
+    Question,
     TokenJob,
     TokenOptions,
     windows_digest,
 )
+from spanjury.judges.llm.guardian import tuned_question
 from spanjury.orchestration.studies.distillation.training_set import SEAL, SPLITS, split_file
 
 __all__ = [
@@ -39,13 +42,23 @@ __all__ = [
     "TrainingPair",
     "VerdictWords",
     "add_to_card",
-    "checker_training",
+    "checker_form",
     "open_training_files",
     "pairs_digest",
+    "reader_training",
     "token_training",
     "training",
     "windows_digest",
 ]
+
+
+def checker_form(head: CheckerHead, *, classes: int) -> CheckerForm:
+    """Return the form of a checker; a guardian is asked the question of ``guardian:tuned``.
+
+    Raise `ValueError` as `CheckerForm` does.
+    """
+    question = Question(*tuned_question()) if head == "guardian" else None
+    return CheckerForm(head=head, classes=classes, question=question)
 
 
 def open_training_files(folder: Path) -> SealedFiles:

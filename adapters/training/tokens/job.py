@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from spanjury.adapters.training.job import DataStatistics, check_options
 from spanjury.judges.core import LabelledPair, LabelledWindow
@@ -90,8 +90,22 @@ class TokenOptions:
         )
 
 
-CheckerHead = Literal["pair", "token"]
-"""Unit that a checker classifies: a pair of passage and claim, or each token of a claim."""
+CheckerHead = Literal["pair", "token", "guardian"]
+"""The result of a checker: a class of a pair of passage and claim, or of each token of a claim, or
+the answer of a chat model to a guardian's question.
+"""
+
+
+class Question(NamedTuple):
+    """A guardian's question: two messages, and the answers for a claim that is supported or not.
+
+    The user's message holds ``$document`` and, after a blank, ``$claim``.
+    """
+
+    system: str
+    user: str
+    right: str
+    wrong: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,20 +117,25 @@ class CheckerForm:
     Parameters
     ----------
     head
-        Unit that it classifies.
+        Kind of its result.
     classes
         2 for supported and not supported; 3 divides the latter into contradicted and not in the
         source, only for a classifier of pairs.
+    question
+        The question, for a guardian only.
     """
 
     head: CheckerHead
     classes: int = 2
+    question: Question | None = None
 
     def __post_init__(self) -> None:
         if self.classes not in {2, 3}:
             raise ValueError(f"a checker has 2 or 3 classes, got {self.classes!r}")
-        if self.head == "token" and self.classes != 2:  # noqa: PLR2004
-            raise ValueError("a classifier of tokens has 2 classes")
+        if self.head != "pair" and self.classes != 2:  # noqa: PLR2004
+            raise ValueError("only a classifier of pairs has 3 classes")
+        if (self.head == "guardian") != (self.question is not None):
+            raise ValueError("a guardian, and no other checker, is asked a question")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

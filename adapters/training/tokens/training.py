@@ -19,7 +19,6 @@ from typing import Any, Protocol
 import torch
 from safetensors.torch import load_file, save_file
 
-from spanjury.adapters.causal.base import EMBEDDED, find_base
 from spanjury.adapters.torch_models import find_device
 from spanjury.adapters.training.card import (
     CARD,
@@ -35,13 +34,17 @@ from spanjury.adapters.training.checkpoint import (
     open_checkpoint,
 )
 from spanjury.adapters.training.job import Progress, Trained
-from spanjury.adapters.training.tokens.checker import find_checker_base
-from spanjury.adapters.training.tokens.decoder import DecoderBase
+from spanjury.adapters.training.tokens.checker import CheckerBase, find_checker_base
 from spanjury.adapters.training.tokens.encoding import (
     EncodedWindow,
     epoch_batches,
     stacked,
     without_kinds,
+)
+from spanjury.adapters.training.tokens.guardian import (
+    ADAPTER,
+    GuardianBase,
+    find_guardian_base,
 )
 from spanjury.adapters.training.tokens.job import (
     CheckerForm,
@@ -50,7 +53,6 @@ from spanjury.adapters.training.tokens.job import (
     windows_digest,
 )
 from spanjury.adapters.training.tokens.model import (
-    EncoderBase,
     TokenModel,
     find_encoder,
     window_loss,
@@ -240,7 +242,7 @@ _LIMITS = (
 
 
 class TokenBase(Protocol):
-    """A base of the token form: an encoder or a decoder for a reader, an encoder for a checker."""
+    """A base of the token form: an encoder for a reader, an encoder or a decoder for a checker."""
 
     @property
     def identity(self) -> str:
@@ -263,11 +265,6 @@ class TokenBase(Protocol):
     def write(self, model: Any, folder: Path, *, max_length: int) -> None:  # noqa: ANN401
         """Write the judge's folder, with its card last."""
         ...
-
-
-def find_token_base(name: str) -> DecoderBase | EncoderBase:
-    """Find the base of a reader by name; raise `ConfigError` if there is none."""
-    return DecoderBase(base=find_base(name)) if name == EMBEDDED else find_encoder(name)
 
 
 def train(
@@ -314,13 +311,24 @@ def train(
 
 def _base(job: TokenJob) -> TokenBase:
     if job.checker is None:
-        return find_token_base(job.base)
-    return find_checker_base(job.base, job.checker, max_length=job.options.max_length)
+        return find_encoder(job.base)
+    return find_pair_base(job.base, job.checker, max_length=job.options.max_length)
+
+
+def find_pair_base(
+    name: str, form: CheckerForm, *, max_length: int | None
+) -> CheckerBase | GuardianBase:
+    """Find the base of a checker; raise `ConfigError` if there is none, or it is not suitable."""
+    if form.question is not None:
+        return find_guardian_base(name, form.question, max_length=max_length)
+    return find_checker_base(name, form, max_length=max_length)
 
 
 def _last(job: TokenJob) -> str:
     """Return the name of the file that is written last."""
-    return _READER if job.checker is None else _CHECKER
+    if job.checker is None:
+        return _READER
+    return _CHECKER if job.checker.question is None else ADAPTER
 
 
 def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
@@ -394,6 +402,12 @@ def _texts(form: CheckerForm | None) -> tuple[str, str, str]:
                 " the whole sentence."
             ),
             "`--judge reader:weights=FOLDER` judges with it. It knows English.",
+        )
+    if form.question is not None:
+        return (
+            "text-generation",
+            "matrices for llama.cpp; the model says whether a claim follows from a passage.",
+            "`--judge guardian:tuned --model tuned/BASE.gguf+FOLDER/adapter.gguf` judges with it.",
         )
     use = "`--judge checker:FOLDER` judges with it, by the constants in `spanjury.json`."
     if form.head == "token":

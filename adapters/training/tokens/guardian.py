@@ -1,0 +1,244 @@
+"""A causal language model that learns to answer a guardian's question in one word.
+
+Low-rank matrices [1]_ are trained beside the projections of the upper half of its layers; the base
+is frozen. A passage is read once for all its claims. What is learnt is the probability of one
+answer beside the other, by which the judge ``guardian`` decides.
+
+References
+----------
+.. [1] Hu et al. (2022), LoRA: low-rank adaptation of large language models, ICLR
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import PreTrainedTokenizerBase
+
+from spanjury.adapters.causal.base import Base, find_base
+from spanjury.adapters.training.tokens.encoding import EncodedWindow
+from spanjury.adapters.training.tokens.job import Question
+from spanjury.adapters.training.tokens.packs import Ids, Pack, packs
+from spanjury.judges.core import ClaimUnit, ConfigError, LabelledPair
+
+ADAPTER = "adapter.gguf"
+"""File of the trained matrices, which llama.cpp adds to the base."""
+
+_RANK, _ALPHA = 8, 16.0
+_USUAL_LENGTH = 1024  # tokens of a passage, a claim and the question
+_BEGINNING, _ENDING = 0, 1  # kinds of tokens
+_DOCUMENT, _CLAIM = "$document", "$claim"
+_NAMES = {
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+"""Projections of a layer, with their names in GGUF."""
+
+
+class LowRank(nn.Module):
+    """A frozen projection with two small trainable matrices beside it."""
+
+    def __init__(self, projection: nn.Linear) -> None:
+        super().__init__()
+        self.projection = projection
+        size = projection.in_features
+        self.down = nn.Parameter(torch.randn(_RANK, size) * size**-0.5)
+        self.up = nn.Parameter(torch.zeros(projection.out_features, _RANK))
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """Return the projection of ``(..., inputs)``."""
+        down, up = self.down.to(states.dtype), self.up.to(states.dtype)
+        added: torch.Tensor = self.projection(states) + (states @ down.T) @ up.T * (_ALPHA / _RANK)
+        return added
+
+
+class GuardianModel(nn.Module):
+    """A causal language model with the interface of a classifier of pairs in two classes.
+
+    Parameters
+    ----------
+    model
+        The base, which gets matrices in place.
+    answers
+        The tokens that mean *supported* and *not supported*.
+    """
+
+    def __init__(self, model: nn.Module, *, answers: tuple[int, int]) -> None:
+        super().__init__()
+        loose: Any = model
+        for weight in loose.parameters():
+            weight.requires_grad = False
+        layers = loose.model.layers
+        for layer in layers[len(layers) // 2 :]:
+            for name in _NAMES:
+                room, _, projection = name.rpartition(".")
+                parent = layer.get_submodule(room)
+                setattr(parent, projection, LowRank(getattr(parent, projection)))
+        self.model = model
+        self._answers = list(answers)
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
+    ) -> tuple[None, torch.Tensor]:
+        """Return no logits of tokens, and the logits of the two answers, ``(batch, 2)``."""
+        starts = ((token_type_ids == _BEGINNING) & (attention_mask > 0)).sum(1).tolist()
+        ends = attention_mask.sum(1).tolist()
+        rows = input_ids.tolist()
+        beginnings = [tuple(row[:start]) for row, start in zip(rows, starts, strict=True)]
+        endings = [
+            tuple(row[start:end]) for row, start, end in zip(rows, starts, ends, strict=True)
+        ]
+        read: dict[int, torch.Tensor] = {}
+        for pack in packs(beginnings, endings):
+            states = self._states(pack)
+            for number in np.unique(pack.texts[pack.texts >= 0]).tolist():
+                read[number] = states[np.flatnonzero(pack.texts == number)[-1]]
+        loose: Any = self.model
+        # In bfloat16, logits of 20 would be rounded to eighths.
+        head = loose.get_output_embeddings().weight[self._answers].float()
+        last = torch.stack([read[index] for index in range(len(rows))])
+        return None, last.float() @ head.T
+
+    def fresh(self) -> list[nn.Parameter]:
+        """Return no weights: the matrices begin as nothing added to the base."""
+        return []
+
+    def _states(self, pack: Pack) -> torch.Tensor:
+        loose: Any = self.model
+        kind = next(loose.parameters()).dtype
+        mask = torch.zeros(pack.allowed.shape, dtype=kind)
+        mask.masked_fill_(~torch.from_numpy(pack.allowed), torch.finfo(kind).min)
+        states: torch.Tensor = loose.model(
+            input_ids=torch.from_numpy(pack.ids)[None],
+            position_ids=torch.from_numpy(pack.positions)[None],
+            attention_mask=mask[None, None],
+            use_cache=False,
+        ).last_hidden_state[0]
+        return states
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardianBase:
+    """A causal language model in GGUF that is asked `question` about pairs.
+
+    Question, passage and claim have at most `max_length` tokens.
+    """
+
+    base: Base
+    question: Question
+    max_length: int
+    _tokenizer: PreTrainedTokenizerBase = field(repr=False, compare=False)
+
+    unit: ClaimUnit = "sentence"
+
+    @property
+    def identity(self) -> str:
+        """The base's name with a digest of its files."""
+        return self.base.identity
+
+    @property
+    def room(self) -> int:
+        """Maximum number of tokens of passage and claim together."""
+        return self.max_length - len(self._cut("".join(self._asked())))
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text."""
+        return [len(self._cut(text)) for text in texts]
+
+    def load(self, *, kinds: int, device: torch.device) -> GuardianModel:
+        """Load the base, frozen in bfloat16, with new matrices; `kinds` of words are not used.
+
+        Raises `ConfigError` as `Base.load` does, and if the answers are not single tokens.
+        """
+        del kinds
+        cut = [self._cut(answer) for answer in (self.question.right, self.question.wrong)]
+        if any(len(tokens) != 1 for tokens in cut):
+            raise ConfigError(f"{self.base.name!r} needs several tokens for one answer")
+        (right,), (wrong,) = cut
+        loose: Any = self.base.load(device=device)
+        return GuardianModel(loose.to(torch.bfloat16), answers=(right, wrong)).to(device)
+
+    def encode(self, pairs: Sequence[LabelledPair], *, limit: int) -> list[EncodedWindow]:
+        """Encode pairs in at most `limit` tokens each; a passage that is too long loses its end."""
+        before, between, after = self._asked()
+        encoded = []
+        for labelled in pairs:
+            ending = self._cut(f" {labelled.pair.claim}{after}")
+            start, end = self._cut(before), self._cut(between)
+            room = max(0, limit - len(start) - len(end) - len(ending))
+            beginning = (*start, *self._cut(labelled.pair.passage)[:room], *end)
+            kinds = (_BEGINNING,) * len(beginning) + (_ENDING,) * len(ending)
+            encoded.append(
+                EncodedWindow(
+                    ids=beginning + ending,
+                    kinds=kinds,
+                    positions=(),
+                    labels=(),
+                    sentence=int(labelled.label),
+                    group=labelled.group,
+                )
+            )
+        return encoded
+
+    def write(self, model: GuardianModel, folder: Path, *, max_length: int) -> None:
+        """Write the matrices in 16-bit floats, in the form of llama.cpp."""
+        del max_length
+        import gguf  # noqa: PLC0415  optional
+
+        loose: Any = model.model
+        writer = gguf.GGUFWriter(folder / ADAPTER, loose.config.model_type)
+        writer.add_type(gguf.GGUFType.ADAPTER)
+        writer.add_string("adapter.type", "lora")
+        writer.add_float32("adapter.lora.alpha", _ALPHA)
+        for name, weight in model.named_parameters():
+            if weight.requires_grad:
+                values = weight.detach().cpu().numpy().astype(np.float16)
+                writer.add_tensor(_stored_name(name), values)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+
+    def _cut(self, text: str) -> Ids:
+        loose: Any = self._tokenizer
+        return tuple(loose.encode(text, add_special_tokens=False))
+
+    def _asked(self) -> tuple[str, str, str]:
+        """Return the conversation before the document, up to the claim, and after it."""
+        loose: Any = self._tokenizer
+        messages = [
+            {"role": "system", "content": self.question.system},
+            {"role": "user", "content": self.question.user},
+        ]
+        asked: str = loose.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        before, _, rest = asked.partition(_DOCUMENT)
+        between, _, after = rest.partition(f" {_CLAIM}")
+        return before, between, after
+
+
+def find_guardian_base(name: str, question: Question, *, max_length: int | None) -> GuardianBase:
+    """Find the base called `name`; raise `ConfigError` as `find_base` does."""
+    base = find_base(name)
+    return GuardianBase(
+        base=base,
+        question=question,
+        max_length=max_length or _USUAL_LENGTH,
+        _tokenizer=base.tokenizer(),
+    )
+
+
+def _stored_name(name: str) -> str:
+    """Return the name of a matrix in GGUF: ``lora_a`` is applied first."""
+    _, _, rest = name.partition(".layers.")
+    layer, _, matrix = rest.partition(".")
+    projection, _, part = matrix.rpartition(".")
+    return f"blk.{layer}.{_NAMES[projection]}.weight.lora_{'a' if part == 'down' else 'b'}"

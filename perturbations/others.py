@@ -132,8 +132,8 @@ def _task(segments: Sequence[Segment]) -> _Task:
 
 def _numbered(items: Iterable[T]) -> dict[T, int]:
     """Return item -> its number, counted from 0."""
-    return {thing: number for number, thing in enumerate(dict.fromkeys(items))}
+    return {item: number for number, item in enumerate(dict.fromkeys(items))}
 
 
 def _coded(items: Sequence[T], numbers: Mapping[T, int]) -> _Codes:
-    return np.array([numbers[thing] for thing in items], dtype=np.intp)
+    return np.array([numbers[item] for item in items], dtype=np.intp)

@@ -197,20 +197,20 @@ def _item(table: Mapping[str, object], *, task: str) -> RecipeItem:
     )
 
 
-def _weights(given: object, *, task: str) -> Mapping[str, float]:
-    """Return the weights that a table gives, or those of a name for `task`."""
-    if isinstance(given, str):
-        weights = _default_weights().get(task, {})
-        if given not in weights:
-            choices = choices_for(given, weights)
-            raise ConfigError(f"no weights of {task!r} are called {given!r}; {choices}")
-        given = weights[given]
-    if not isinstance(given, dict):
-        raise ConfigError(f"'weights' must be a name or a table, got {given!r}")
-    for aspect, weight in given.items():
+def _weights(weights: object, *, task: str) -> Mapping[str, float]:
+    """Return the weights in a table, or those that have this name for `task`."""
+    if isinstance(weights, str):
+        named = _default_weights().get(task, {})
+        if weights not in named:
+            choices = choices_for(weights, named)
+            raise ConfigError(f"no weights of {task!r} are called {weights!r}; {choices}")
+        weights = named[weights]
+    if not isinstance(weights, dict):
+        raise ConfigError(f"'weights' must be a name or a table, got {weights!r}")
+    for aspect, weight in weights.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float):
             raise ConfigError(f"the weight of {aspect!r} must be a number, got {weight!r}")
-    return MappingProxyType({aspect: float(weight) for aspect, weight in given.items()})
+    return MappingProxyType({aspect: float(weight) for aspect, weight in weights.items()})
 
 
 @cache

@@ -70,7 +70,10 @@ def find_location(url: str) -> Location:
 
 @contextmanager
 def reading(file: Location) -> Iterator[None]:
-    """Translate errors of a library or the operating system into a `DataError` about `file`."""
+    """Translate errors of a library or the operating system into a `DataError` about `file`.
+
+    Raises `ConfigError` if a library is not installed.
+    """
     try:
         yield
     except ImportError as error:

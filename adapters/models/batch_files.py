@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -32,7 +32,8 @@ from spanjury.judges.core import (
     hide,
 )
 
-_URL = "/v1/chat/completions"
+ENDPOINT: Final = "/v1/chat/completions"
+"""The path on the server that every request of a batch is for."""
 _OK = 200
 _ENCODER = msgspec.json.Encoder()
 
@@ -100,7 +101,7 @@ class BatchModel:
 
     async def line(self, key: str, request: ChatRequest) -> bytes:
         """Return the line that requests the reply; raise `ModelError` as a call does."""
-        head = {"custom_id": key, "method": "POST", "url": _URL}
+        head = {"custom_id": key, "method": "POST", "url": ENDPOINT}
         return _ENCODER.encode({**head, "body": msgspec.Raw(await self.model.body(request))})
 
     def read(self, line: bytes, request: ChatRequest) -> Reply:

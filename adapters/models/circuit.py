@@ -48,7 +48,7 @@ from spanjury.judges.core.lazy import lazily
 with lazily():
     import tenacity
 
-__all__ = ["ALIKE", "PATIENCE", "PROBE", "Circuit", "Guard", "failure_of"]
+__all__ = ["ALIKE", "NO_REPLY", "PATIENCE", "PROBE", "Circuit", "Guard", "failure_of"]
 
 PROBE = ChatRequest(
     messages=(Message(role="user", content="Answer with the single word: ready"),),
@@ -59,8 +59,10 @@ PROBE = ChatRequest(
 PATIENCE = 5
 """Number of transient failures in a row after which calls wait."""
 
+NO_REPLY = (TransientModelError, UnusableModelError)
+"""Errors of calls without a reply that say nothing against the request: it may be repeated."""
+
 _LONGEST_PAUSE = 10.0  # seconds between probes; the first pause is 1 s, each doubles
-_UNANSWERED = (TransientModelError, UnusableModelError)
 _PAYMENT_REQUIRED = 402
 _PAY = "its provider wants to be paid: check the credit of the account, and its limits"
 
@@ -306,7 +308,7 @@ class Circuit:
         """Probe until the model answers or the run fails."""
         self._is_tried_now = True
         probing = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(_UNANSWERED),
+            retry=tenacity.retry_if_exception_type(NO_REPLY),
             wait=partial(self._wait, since=self._guard.clock()),
             stop=lambda _: self._guard.has_failed,
             before_sleep=self._begin_outage,
@@ -330,7 +332,7 @@ class Circuit:
         request = self._failed if self._is_doubtful else PROBE
         try:
             await self._ask(request)
-        except _UNANSWERED:
+        except NO_REPLY:
             raise
         except ModelError as complaint:  # about the request: the model is up
             self._answered(request)

@@ -231,6 +231,8 @@ class Bucket:
     single amount exceeds the capacity. A larger amount waits for a full bucket, and leaves a debt
     for which later amounts wait.
 
+    Raises `ValueError` if the limit is below 1.
+
     Parameters
     ----------
     per_minute

@@ -12,7 +12,7 @@ from typing import NoReturn
 import anyio
 import tenacity
 
-from spanjury.adapters.models.circuit import Circuit, failure_of
+from spanjury.adapters.models.circuit import NO_REPLY, Circuit, failure_of
 from spanjury.adapters.models.endpoints import Endpoint, Endpoints, RateLimit
 from spanjury.adapters.models.event_loop import Lease
 from spanjury.adapters.models.model_errors import asked_wait
@@ -46,7 +46,6 @@ _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=30.0)  # seconds betwee
 _SPREAD = 1.0  # seconds over which retries of simultaneous failures are spread
 _CHANCE = SystemRandom()
 _PROBES, _RETRIES = "probes", "retries"
-_RETRIED = (TransientModelError, UnusableModelError)
 _FIRST_REFUSAL = 300  # the first status by which a server says that it made no reply
 
 log = EventLog()
@@ -178,7 +177,7 @@ class Gateway:
         while True:
             try:
                 return await self._tried(request)
-            except _RETRIED as error:
+            except NO_REPLY as error:
                 if self.circuit is None or await self.circuit.is_own(error):
                     raise
 
@@ -191,7 +190,7 @@ class Gateway:
         tried: list[Endpoint] = []
         try:
             return await self._attempt(request, tried, maker="")
-        except _RETRIED as error:
+        except NO_REPLY as error:
             failures = [error]
 
         async def attempt() -> Reply:
@@ -200,7 +199,7 @@ class Gateway:
             return await self._attempt(request, tried, maker=_RETRIES)
 
         retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(_RETRIED),
+            retry=tenacity.retry_if_exception_type(NO_REPLY),
             stop=_Stop(attempts=self.options.attempts, servers=1 + len(self.replicas)),
             wait=_wait,
             before_sleep=self._before_sleep,

@@ -73,7 +73,10 @@ class Backend:
         return frozenset(forms)
 
     def schema_fields(self, schema: ReplySchema) -> dict[str, object]:
-        """Return LiteLLM's argument that constrains a reply to `schema`."""
+        """Return LiteLLM's argument that constrains a reply to `schema`.
+
+        Raises `PermanentModelError` if the model takes none, as do the other methods for fields.
+        """
         if not self.takes_schema:
             raise PermanentModelError(f"{self}: {self.provider} takes no JSON schema")
         return response_format(schema)

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from anyio import to_thread
 
-from spanjury.adapters.models.batch_files import BatchAccess, BatchState, BatchStatus
+from spanjury.adapters.models.batch_files import ENDPOINT, BatchAccess, BatchState, BatchStatus
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
 from spanjury.adapters.models.litellm_model import model_error
 from spanjury.adapters.models.model_errors import short_line
@@ -30,7 +30,6 @@ _LARGE = Decoding(max_tokens=2**22)
 _NO_COST: dict[str, Any] = {"litellm_metadata": {"batch_ignore_default_logging": True}}
 """Keeps LiteLLM from downloading the output of a batch to compute its price."""
 _PAGE, _MOST_PAGES = 100, 50
-_ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _SECONDS = 600.0
 
 
@@ -53,7 +52,7 @@ class LiteLLMBatches:
 
     async def create(self, file_id: str) -> BatchStatus:
         """Create a batch from an uploaded file."""
-        create = partial(litellm.acreate_batch, completion_window="24h", endpoint=_ENDPOINT)
+        create = partial(litellm.acreate_batch, completion_window="24h", endpoint=ENDPOINT)
         return _status(await self._call(partial(create, input_file_id=file_id), **self._model))
 
     async def find(self, file_id: str) -> BatchStatus | None:

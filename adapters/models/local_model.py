@@ -21,7 +21,7 @@ from anyio.lowlevel import EventLoopToken, current_token
 from transformers import PreTrainedModel
 
 from spanjury.adapters.causal.attention import XFORMERS, best_attention
-from spanjury.adapters.causal.base import is_out_of_memory
+from spanjury.adapters.causal.base import context_of, is_out_of_memory
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import load_model
 from spanjury.adapters.causal.writing import Prompt, Token, Written, score, write
@@ -193,7 +193,6 @@ def _closed_error() -> ModelError:
 
 
 _PREFIX = "local"
-_DEFAULT_CONTEXT = 2048  # if the model does not state its own
 
 
 class Weights(Protocol):
@@ -227,7 +226,7 @@ class Loaded:
     @property
     def context(self) -> int:
         """Maximum number of tokens of prompt and reply together."""
-        return getattr(self.model.config, "max_position_embeddings", None) or _DEFAULT_CONTEXT
+        return context_of(self.model)
 
     @property
     def ends(self) -> frozenset[int]:

@@ -76,7 +76,8 @@ class VllmWeights:
     ) -> list[Written | ModelError]:
         """Continue prompts in one call of the engine; dropped ones are continued to their end.
 
-        vLLM refuses a whole call because of one prompt; then each half is tried by itself.
+        vLLM refuses a whole call because of one prompt; then each half is tried by itself. Raises
+        `PermanentModelError` if the engine fails.
         """
         try:
             outputs = self.engine.generate(

@@ -24,6 +24,8 @@ from spanjury.adapters.plots.canvas import labels as make_labels
 from spanjury.adapters.plots.meta_inputs import ScorerCost
 
 Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""Left, lower, right and upper edge."""
 
 _SIZE = 7.0
 """Size of the labels, in points."""
@@ -38,12 +40,10 @@ _POINT = 4.0
 """Half the width of a point's marker."""
 
 _NEAR = 8.0
+"""Distance of a label from its point on the nearest ring, in points."""
 
-_STEPS = 16
-
-_RINGS = 10
-
-Box = tuple[float, float, float, float]
+_RINGS, _STEPS = 10, 16
+"""Number of rings around a point, and of positions on each, that a label may take."""
 
 
 def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: str) -> None:
@@ -64,7 +64,7 @@ def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: 
         front = _front(points)
         steps = [cost for cost, _ in front], [correlation for _, correlation in front]
         axes.plot(*steps, color="#9a9a9a", linewidth=1.2)
-        marks, kinds = _marks(axes, shown, points)
+        marks, kinds = _draw_points(axes, shown, points)
         figure.legend(marks, kinds, loc="outside upper left", ncols=5, fontsize=8)
         axes.margins(x=0.14, y=0.12)
         axes.set_xlabel(f"{unit} per 1,000 texts")
@@ -72,15 +72,17 @@ def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: 
         axes.grid(color="#e6e6e6", linewidth=0.6)
         axes.set_axisbelow(True)
         notes = ["Line: no cheaper scorer correlates as well"]
-        paid_from = _free(axes, free_at) if any(scorer.cost == 0 for scorer in shown) else 0.0
-        if paid_from:
+        paid_from = 0.0
+        if any(scorer.cost == 0 for scorer in shown):
+            paid_from = _draw_free_strip(axes, free_at)
             notes.append("In the grey strip: at no cost")
-        _count(axes, paid_from)
+        _format_costs(axes, paid_from)
         notes += _left_out(scorers, shown)
         note(figure, notes)
         figure.draw_without_rendering()  # computes the positions of the axes
         figure.set_layout_engine("none")
-        _name(figure, points, names=make_labels([scorer.name for scorer in shown]), front=front)
+        names = make_labels([scorer.name for scorer in shown])
+        _write_names(figure, points, names=names, front=front)
         save(figure, *paths)
 
 
@@ -90,7 +92,7 @@ def _free_at(shown: Sequence[ScorerCost]) -> float:
     return min(paid) / 10 if paid else 1.0
 
 
-def _free(axes: Axes, free_at: float) -> float:
+def _draw_free_strip(axes: Axes, free_at: float) -> float:
     """Draw the strip for free scorers, and return its right end."""
     edge = free_at * math.sqrt(10)
     ends = axes.get_xlim()
@@ -100,7 +102,7 @@ def _free(axes: Axes, free_at: float) -> float:
     return edge
 
 
-def _count(axes: Axes, paid_from: float) -> None:
+def _format_costs(axes: Axes, paid_from: float) -> None:
     """Format costs without exponents, and none within the free strip."""
     shown = FuncFormatter(lambda value, _: f"{value:g}" if value >= paid_from else "")
     axes.xaxis.set_major_formatter(shown)
@@ -123,7 +125,7 @@ def _front(points: Sequence[Point]) -> list[Point]:
     return corners
 
 
-def _marks(
+def _draw_points(
     axes: Axes, shown: Sequence[ScorerCost], points: Sequence[Point]
 ) -> tuple[list[Line2D], list[str]]:
     """Draw the points of each kind, and return marks and names for the legend."""
@@ -147,7 +149,7 @@ def _left_out(scorers: Sequence[ScorerCost], shown: Sequence[ScorerCost]) -> lis
     return [f"Without a cost or a correlation: {', '.join(missing)}"] if missing else []
 
 
-def _name(
+def _write_names(
     figure: Figure, points: Sequence[Point], *, names: Sequence[str], front: Sequence[Point]
 ) -> None:
     """Write names beside points where there is room, joined by a line if they are far away."""

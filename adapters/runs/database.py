@@ -146,7 +146,10 @@ def create(path: Path, form: Form) -> None:
 
 
 def make_durable(connection: sqlite3.Connection, path: Path) -> None:
-    """Make every commit sync to disk before it returns."""
+    """Make every commit sync to disk before it returns.
+
+    Raises `StoreError` if the file system cannot hold a write-ahead log.
+    """
     if pragma(connection, "journal_mode = WAL") != "wal":  # a setting stored in the file
         raise StoreError(f"{path}: its file system cannot hold a write-ahead log")
     connection.execute("PRAGMA synchronous = FULL")

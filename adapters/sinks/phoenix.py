@@ -33,7 +33,10 @@ class PhoenixSink(HttpSink):
         super().__init__("phoenix", url=server, headers=headers)
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
-        """Send all scores in one request, which returns once Phoenix has stored them."""
+        """Send all scores in one request, which returns once Phoenix has stored them.
+
+        Raises `SinkRefusedError` if a score has no span, and the errors of `request`.
+        """
         if any(not score.span_id for score in scores):
             raise SinkRefusedError("phoenix: a score without a span cannot be stored")
         body = {"data": list(map(_annotation, scores))}

@@ -21,7 +21,7 @@ from peft import PeftModel
 from transformers import PreTrainedModel
 
 from spanjury.adapters.causal.attention import best_attention
-from spanjury.adapters.causal.base import Base, find_base
+from spanjury.adapters.causal.base import Base, context_of, find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import ADAPTER, attach, merged, save_adapter
 from spanjury.adapters.torch_models import find_device, quietly
@@ -47,7 +47,6 @@ from spanjury.adapters.training.trainer import Trainer, fixed_seed
 from spanjury.judges.core import ConfigError
 
 _LAST = "config.json"  # written last: it makes the folder a model
-_DEFAULT_CONTEXT = 2048  # if the model does not state its own
 
 
 def train(
@@ -130,7 +129,7 @@ def _rendered(
     job: TrainingJob, chat: ChatTokens, model: PreTrainedModel
 ) -> tuple[RenderedPairs, RenderedPairs]:
     """Render the training and the validation examples."""
-    context = getattr(model.config, "max_position_embeddings", None) or _DEFAULT_CONTEXT
+    context = context_of(model)
     limit = min(context, job.options.max_length or context)
     learnt = render_all(job.pairs, chat, limit=limit)
     if not learnt.examples:

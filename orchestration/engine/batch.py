@@ -149,12 +149,12 @@ async def each(
     todo = iter(items)  # one iterator for all workers: each item is taken once
 
     async def work() -> None:
-        for thing in todo:
+        for item in todo:
             if stop_token.is_requested:
                 stop_token.interrupted = True
                 return
             try:
-                await do(thing)
+                await do(item)
             except RunStoppedError as stopped:
                 stop_token.request(str(stopped))
                 stop_token.interrupted = True

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from anyio import create_task_group
 
@@ -306,23 +307,15 @@ class Panel:
         merged = await self.consolidator.consolidate(agreed)
         _check_merged(merged, verdict.segment)
         calibrated = self._calibration(verdict.aspect)
-        by_spans = self._span_score(calibrated)
         stated = stated_by(scored, self.thresholds)
-        likely, unasked = self._score_probability(stated), verdict.unasked
-        expected: tuple[str, ...] = ()
-        bare: float | None
-        if likely is not None:
-            bare = score_of_probability(likely, verdict.aspect.scale)
-        elif unasked and unasked.score is not None:
-            bare, expected = unasked.score, unasked.seats
-        else:
-            bare = by_spans.of(agreed, merged.spans) if by_spans else self.aggregation(scores)
+        bare = self._bare_score(
+            agreed, merged.spans, scores=scores, stated=stated, calibrated=calibrated
+        )
         if bare is None:
             return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=_NO_LOCATION)
-        bare = _on_scale(bare, verdict.aspect.scale, self._score_name)
-        score, thresholds = bare, self.thresholds
+        score, thresholds = bare.value, self.thresholds
         if calibrated is not None:
-            score, thresholds = calibrated.score(bare), calibrated.before(thresholds)
+            score, thresholds = calibrated.score(score), calibrated.before(thresholds)
         decided = decide(
             scored,
             merged.spans,
@@ -330,8 +323,8 @@ class Panel:
             scale=verdict.aspect.scale,
             thresholds=thresholds,
             stated=stated,
-            bare_score=bare,
-            expected=expected,
+            bare_score=bare.value,
+            expected=bare.expected,
         )
         return PanelReport(
             score=score,
@@ -341,7 +334,7 @@ class Panel:
             signature=stamped(self.signature),
             seats=verdict.seats,
             unasked=verdict.unasked,
-            aggregation=self._score_name if likely is None else BY_PROBABILITY,
+            aggregation=bare.aggregation,
             consolidator=merged.consolidator,
             set_aside=_set_aside(scored, merged),
             left_out=len(merged.left_out),
@@ -350,6 +343,48 @@ class Panel:
             decision=decided.decision,
             basis=decided.basis,
         )
+
+    def _bare_score(
+        self,
+        agreed: Verdict,
+        spans: tuple[ErrorSpan, ...],
+        *,
+        scores: tuple[float, ...],
+        stated: Stated,
+        calibrated: AspectCalibration | None,
+    ) -> "_BareScore | None":
+        """Return the score before calibration; None if it needs a located span and there is none.
+
+        Raises `ValueError` if the score is not on the scale of the aspect.
+        """
+        scale, unasked = agreed.aspect.scale, agreed.unasked
+        likely = self._score_probability(stated)
+        aggregation = self._score_name
+        expected: tuple[str, ...] = ()
+        value: float | None
+        if likely is not None:
+            value, aggregation = score_of_probability(likely, scale), BY_PROBABILITY
+        elif unasked and unasked.score is not None:
+            value, expected = unasked.score, unasked.seats
+        else:
+            by_spans = self._span_score(calibrated)
+            value = by_spans.of(agreed, spans) if by_spans else self.aggregation(scores)
+        if value is None:
+            return None
+        value = _on_scale(value, scale, self._score_name)
+        return _BareScore(value, aggregation, expected)
+
+
+class _BareScore(NamedTuple):
+    """A score on its aspect's scale before calibration, and the name of its aggregation.
+
+    `expected` names the seats that were not asked, if the score is that expected of the whole
+    panel.
+    """
+
+    value: float
+    aggregation: str
+    expected: tuple[str, ...]
 
 
 def _set_aside(scored: Iterable[SeatReport], merged: Consolidation) -> tuple[str, ...]:

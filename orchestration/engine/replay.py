@@ -40,10 +40,10 @@ class NoMemory:
         """Return None."""
 
     async def put(self, key: str, value: bytes) -> None:
-        """Do nothing, since access is read-only."""
+        """Do nothing."""
 
     async def put_soon(self, key: str, value: bytes) -> None:
-        """Do nothing, since access is read-only."""
+        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,10 +95,12 @@ def _flow(
     """Yield blocks one below the other, and pictures side by side."""
     shown = shown_on("page", blocks)
     for are_pictures, group in groupby(shown, key=lambda block: isinstance(block, Picture)):
-        yield from ['<div class="pictures">'] if are_pictures else []
+        if are_pictures:
+            yield '<div class="pictures">'
         for block in group:
             yield from _lines(block, level=level, anchors=anchors)
-        yield from ["</div>"] if are_pictures else []
+        if are_pictures:
+            yield "</div>"
 
 
 def _lines(block: Block, *, level: int = 2, anchors: Iterator[str] = _NO_ANCHORS) -> Iterator[str]:

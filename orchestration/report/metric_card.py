@@ -46,9 +46,9 @@ def _index(cards: Iterable[MetricCard]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for card in cards:
         facts = dict(card_facts(card))
-        summary = " ".join(card.summary.split()).replace("|", "\\|")
         link = f"[{card.name}]({card.name}.md)"
-        yield f"| {link} | {card.category} | {facts['needs']} | {facts['scores']} | {summary} |"
+        cells = (link, card.category, facts["needs"], facts["scores"], _cell(card.summary))
+        yield f"| {' | '.join(cells)} |"
 
 
 def _lines(card: MetricCard) -> Iterator[str]:
@@ -64,13 +64,16 @@ def _lines(card: MetricCard) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
     for heading, fact in facts.items():
-        cell = " ".join(fact.split()).replace("|", "\\|")
-        yield f"| {heading} | {cell} |"
+        yield f"| {heading} | {_cell(fact)} |"
     yield ""
     yield "```sh"
     model = ":model=FOLDER_OR_NAME" if card.weights else ""
     yield f"spanjury metrics score texts.jsonl --metric {card.name}{model}"
     yield "```"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _better(card: MetricCard) -> str:

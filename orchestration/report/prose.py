@@ -55,9 +55,9 @@ def prose(template: str, /, *values: Prose | float) -> tuple[str | Styled, ...]:
     (Styled(text='Bold', style='strong'), ': in ', '*a*')
     """
     pieces: list[str | Styled] = []
-    given, end = iter(values), 0
+    remaining, end = iter(values), 0
     for match in _MARKUP.finditer(template):
-        pieces += [template[end : match.start()], *_pieces(match, given)]
+        pieces += [template[end : match.start()], *_pieces(match, remaining)]
         end = match.end()
     return tuple(piece for piece in (*pieces, template[end:]) if piece != "")
 

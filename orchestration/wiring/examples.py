@@ -25,20 +25,20 @@ def with_examples(
     Raise `ConfigError` if they cannot be read or contain no example.
     """
     rest = dict(options)
-    given = rest.get(EXAMPLES)
-    if given is None or not _takes_examples(factory) or isinstance(given, examples.Examples):
+    source = rest.get(EXAMPLES)
+    if source is None or not _takes_examples(factory) or isinstance(source, examples.Examples):
         return rest
-    what = str(given) if isinstance(given, str | Path) else "the examples"
-    if what.startswith(MARKS):
+    name = str(source) if isinstance(source, str | Path) else "the examples"
+    if name.startswith(MARKS):
         raise ConfigError(
-            f"{EXAMPLES}={what}: only the command line reads a run's marks; export them by"
+            f"{EXAMPLES}={name}: only the command line reads a run's marks; export them by"
             f" 'spanjury marks export' and name the file"
         )
     try:
-        rows = open_source(Path(what)) if isinstance(given, str | Path) else open_rows(given)
+        rows = open_source(Path(name)) if isinstance(source, str | Path) else open_rows(source)
         rest[EXAMPLES] = examples.Examples(_sound(rows))
     except (DataError, ValueError) as error:
-        raise ConfigError(f"{EXAMPLES}={what}: {error}") from error
+        raise ConfigError(f"{EXAMPLES}={name}: {error}") from error
     return rest
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from spanjury.adapters.telemetry.tracing import Tracing, Untraced, find_tracing
+from spanjury.adapters.telemetry.tracing import Tracing, Untraced
 from spanjury.judges.core import (
     UNANSWERED,
     Aggregation,
@@ -103,53 +103,55 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
         As in `Models`; it requires a memory.
     """
     async with AsyncExitStack() as stack:
-        tracing = find_tracing()
         models = Models(
             stack=stack,
             memory=memory,
             meter=meter or Meter(),
             silent=silent,
-            tracing=tracing,
             guard=guard,
             recorder=recorder,
             deferral=deferral,
         )
         if config.processes:
             stack.enter_context(Processes(config.processes).working())
-        named = named_seats(config)
-        seats = tuple([await _seat(seat, config, models) for seat in named])
-        for_agents = tuple(
-            [
-                await _seat(NamedSeat(str(seat.judge), seat, None), config, models)
-                for seat in config.agent_seats
-            ]
-        )
-        aggregation = checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate)
-        stages = _open_stages(config, models, named=named, seats=seats, aggregation=aggregation)
-        families = None
-        is_first = deferral is None or deferral.rounds == 1
-        if not draw and recorder is None and is_first:  # otherwise the warning was given before
-            families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
-            families.check_seats()
-        reports = memory if recorder is None else NoMemory()
-
-        def opened(bare: tuple[Seat, ...]) -> tuple[Seat, ...]:
-            behind = _remembered(bare, reports, again=again, draw=draw)
-            return _traced(_recorded(behind, recorder), tracing)
-
-        panel = Panel(
-            seats=opened(seats),
-            agent_seats=opened(for_agents),
-            aggregation=aggregation,
-            aggregation_name=config.aggregate,
-            consolidator=await _consolidator(config, models),
-            span_score=_span_score(config.score),
-            thresholds=SHIPPED,
-            observer=unobserved if isinstance(tracing, Untraced) else tracing.assessment,
-            stages=stages,
-            families=families,
-        )
+        panel = await _panel(config, models, again=again, draw=draw)
         yield calibrated(panel, config.calibration)
+
+
+async def _panel(
+    config: PanelConfig, models: Models, *, again: frozenset[Outcome], draw: str
+) -> Panel:
+    """Build the panel that `config` describes, without its calibration."""
+    named = named_seats(config)
+    seats = tuple([await _seat(seat, config, models) for seat in named])
+    agents = [NamedSeat(str(seat.judge), seat, None) for seat in config.agent_seats]
+    agent_seats = tuple([await _seat(seat, config, models) for seat in agents])
+    aggregation = checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate)
+    stages = _open_stages(config, models, named=named, seats=seats, aggregation=aggregation)
+    recorder, deferral, tracing = models.recorder, models.deferral, models.tracing
+    families = None
+    is_first = deferral is None or deferral.rounds == 1
+    if not draw and recorder is None and is_first:  # otherwise the warning was given before
+        families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
+        families.check_seats()
+    reports = models.memory if recorder is None else NoMemory()
+
+    def opened(bare: tuple[Seat, ...]) -> tuple[Seat, ...]:
+        behind = _remembered(bare, reports, again=again, draw=draw)
+        return _traced(_recorded(behind, recorder), tracing)
+
+    return Panel(
+        seats=opened(seats),
+        agent_seats=opened(agent_seats),
+        aggregation=aggregation,
+        aggregation_name=config.aggregate,
+        consolidator=await _consolidator(config, models),
+        span_score=_span_score(config.score),
+        thresholds=SHIPPED,
+        observer=unobserved if isinstance(tracing, Untraced) else tracing.assessment,
+        stages=stages,
+        families=families,
+    )
 
 
 def _open_stages(

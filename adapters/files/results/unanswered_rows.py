@@ -67,19 +67,15 @@ class UnansweredRows:
 
     def objection(self, old: Path) -> str:
         """Return a message about the scores in the file `old` that would be lost; empty if none."""
-        return (
-            self._objection(result_rows.read_results(old, result_rows.RowOutcomes))
-            if self._lacks
-            else ""
-        )
+        if not self._lacks:
+            return ""
+        return self._objection(result_rows.read_results(old, result_rows.RowOutcomes))
 
     def objection_of(self, old: Iterable[bytes], *, name: str) -> str:
         """Return the same for an open results file called `name`."""
-        return (
-            self._objection(result_rows.read_lines(old, result_rows.RowOutcomes, name=name))
-            if self._lacks
-            else ""
-        )
+        if not self._lacks:
+            return ""
+        return self._objection(result_rows.read_lines(old, result_rows.RowOutcomes, name=name))
 
     def _objection(self, old: "Iterable[result_rows.ResultLine[result_rows.RowOutcomes]]") -> str:
         try:

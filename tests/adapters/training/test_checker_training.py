@@ -101,7 +101,7 @@ def test_a_base_that_cannot_check_is_refused(tmp_path: Path) -> None:
         find_checker_base(str(tmp_path), CheckerForm(head="pair"), max_length=99)
     with pytest.raises(ValueError, match="2 or 3 classes"):
         CheckerForm(head="pair", classes=4)
-    with pytest.raises(ValueError, match="2 classes"):
+    with pytest.raises(ValueError, match="3 classes"):
         CheckerForm(head="token", classes=3)
 
 

@@ -23,7 +23,11 @@ _MODULES = {
     "correlations.grouping": ("level_correlation", "level_correlations"),
     "correlations.metric_permutation": ("compared_metrics", "perm_both"),
     "correlations.pairwise": ("darr", "pairwise_accuracy", "tie_calibrated_accuracy"),
-    "correlations.resampled_correlations": ("correlation_difference", "resampled_correlations"),
+    "correlations.resampled_correlations": (
+        "correlation_difference",
+        "correlation_estimate",
+        "resampled_correlations",
+    ),
     "correlations.system_pairs": ("soft_pairwise_accuracy", "system_accuracy"),
     "effects": ("difference_effects", "scale_effects"),
     "moderation": ("MarkVariance", "mark_variance", "moderated"),

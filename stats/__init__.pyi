@@ -29,6 +29,9 @@ from spanjury.stats.correlations.resampled_correlations import (
     correlation_difference as correlation_difference,
 )
 from spanjury.stats.correlations.resampled_correlations import (
+    correlation_estimate as correlation_estimate,
+)
+from spanjury.stats.correlations.resampled_correlations import (
     resampled_correlations as resampled_correlations,
 )
 from spanjury.stats.correlations.system_pairs import (
@@ -141,6 +144,7 @@ __all__ = [
     "conformal_threshold",
     "correlation",
     "correlation_difference",
+    "correlation_estimate",
     "correlations",
     "count_correlation",
     "darr",

@@ -17,8 +17,13 @@ def calibration_error(
 ) -> float:
     """Return the expected calibration error over bins of equal weight.
 
-    Items with the same probability share a bin, so their order does not matter. The error of a
-    finite sample is above 0 even if every probability is right: see `error_by_chance`.
+    A bin is an interval of probabilities [1]_, [3]_, so items with the same probability share a
+    bin, even if the bin then has more items than others. Sorting items and cutting them into equal
+    parts, as ``numpy.array_split`` does, gives the same figure if no two probabilities are equal.
+    Otherwise it cuts through ties, and its figure depends on the order of the items.
+
+    The error of a finite sample is above 0 even if every probability is right: see
+    `error_by_chance`.
 
     Parameters
     ----------
@@ -27,7 +32,7 @@ def calibration_error(
     positive
         The same shape; 1 for an item with the property, 0 for one without, or NaN.
     bins
-        Number of bins, 1 or more; the items of each have the same total weight.
+        Number of bins, 1 or more; the items of each have the same total weight, apart from ties.
     balanced
         Whether the items with the property have the same total weight as those without: the error
         is then that among items half of which have it, whatever their share in the sample is.
@@ -46,6 +51,7 @@ def calibration_error(
     ----------
     .. [1] Naeini, Cooper, Hauskrecht (2015), AAAI 29(1), doi:10.1609/aaai.v29i1.9602
     .. [2] Nguyen, O'Connor (2015), EMNLP, doi:10.18653/v1/D15-1182 (bins of equal counts)
+    .. [3] Kumar, Liang, Ma (2019), NeurIPS 32, section 2, arXiv:1909.10155
 
     Examples
     --------

@@ -5,6 +5,7 @@ import glob
 import gzip
 import json
 import os
+import re
 import stat
 import sys
 import zlib
@@ -25,6 +26,10 @@ _BUFFER = 2**18  # bytes per read from the operating system
 _PIECE = 2**16  # bytes read at once while skipping a line that is too long
 _ENDING = 2**8  # bytes before a position that its checksum is of
 _TRUSTED = 2**23  # bytes that may be unpacked at any ratio, for blank lines; read in seconds
+
+_ROTATED = re.compile(r"[-._]?[0-9]([-._T:]?[0-9]){0,30}", re.ASCII)
+_NO_DIGIT = re.compile(r"[^0-9]")
+_DATE = 6  # digits of the shortest date
 
 
 class Line(NamedTuple):
@@ -158,7 +163,9 @@ class LineTail:
 
     If the file is replaced or truncated, the rest of the rotated file is read first: of the file
     that is still open, or of a file ``PATH…`` in the same folder that has the same bytes before the
-    position. The new file is then read from its beginning.
+    position. Files that were rotated after that one are read next, oldest first: those whose names
+    are ``PATH`` with a smaller number (``PATH.1`` after ``PATH.2``) or a later date. The new file
+    is then read from its beginning.
 
     Parameters
     ----------
@@ -203,6 +210,8 @@ class LineTail:
         try:
             while self._is_rotated():
                 yield from self._lines(is_ended=True)
+                while self._open_next():
+                    yield from self._lines(is_ended=True)
                 self._keep(None)
                 self._position = TailPosition(-1)
             yield from self._lines(is_ended=False)
@@ -243,7 +252,7 @@ class LineTail:
         copies: list[tuple[bool, float, Path]] = []
         if not self._position.offset:
             return None
-        for path in self._path.parent.glob(f"{glob.escape(self._path.name)}?*"):
+        for path in self._siblings():
             with suppress(OSError):
                 status = path.stat()
                 copies.append((status.st_ino != self._position.inode, -status.st_mtime, path))
@@ -256,6 +265,34 @@ class LineTail:
                     stack.pop_all()
                     return file
         return None
+
+    def _open_next(self) -> bool:
+        """Open the file that was rotated after the open one; return whether there is one."""
+        assert self._file is not None
+        inode = os.fstat(self._file.fileno()).st_ino
+        ages: dict[int, tuple[bool, int, Path]] = {}
+        for path in self._siblings():
+            with suppress(OSError):
+                age = _age(path.name.removeprefix(self._path.name))
+                if age and stat.S_ISREG((status := path.stat()).st_mode):
+                    ages[status.st_ino] = (*age, path)
+        if inode not in ages:
+            return False
+        is_dated, number, _ = ages[inode]
+        newer = [each for each in ages.values() if each[0] == is_dated and each[1] > number]
+        if not newer:
+            return False
+        try:
+            file = min(newer)[-1].open("rb")
+        except FileNotFoundError:  # rotated again meanwhile
+            return self._open_next()
+        self._keep(file)
+        self._position = TailPosition(os.fstat(file.fileno()).st_ino)
+        return True
+
+    def _siblings(self) -> Iterator[Path]:
+        """Yield the files to which the lines of the file may have been moved or copied."""
+        return self._path.parent.glob(f"{glob.escape(self._path.name)}?*")
 
     def _continues_in(self, file: BufferedReader) -> bool:
         """Return whether `file` has the bytes that were read before the position."""
@@ -294,6 +331,19 @@ class LineTail:
                 text = line.decode("utf-8" if number else "utf-8-sig", "replace")
                 yield TailedLine(number + 1, text.rstrip("\r\n"), self._position)
             number += has_end
+
+
+def _age(suffix: str) -> tuple[bool, int] | None:
+    """Return whether a rotated file is named by its date, and a number that is greater if newer.
+
+    Counted files are renamed at each rotation, so that the newest has the smallest number. None if
+    the suffix is neither a number nor a date.
+    """
+    if not _ROTATED.fullmatch(suffix):
+        return None
+    digits = _NO_DIGIT.sub("", suffix)
+    is_dated = len(digits) >= _DATE
+    return is_dated, int(digits) if is_dated else -int(digits)
 
 
 def _bytes_before(file: BufferedReader, offset: int) -> bytes:

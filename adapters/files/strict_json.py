@@ -13,6 +13,10 @@ from spanjury.judges.core.unique_keys import unique_keys
 _EXCERPT = 60
 
 
+class NestingError(DataError):
+    """JSON is nested too deeply to be read."""
+
+
 def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
     r"""Parse `text` as one JSON value.
 
@@ -22,7 +26,8 @@ def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
     At most `depth` objects and lists may be nested.
 
     Raises `DataError` if `text` is not one JSON value, an object has a duplicate key (one of the
-    two values would be lost), a number is NaN or infinite, or the nesting is too deep.
+    two values would be lost), or a number is NaN or infinite. Raises `NestingError` if the nesting
+    is too deep.
 
     Examples
     --------
@@ -36,10 +41,10 @@ def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
     except ValueError as error:  # an integer with thousands of digits
         raise DataError(f"not JSON: {error}") from error
     except RecursionError as error:
-        raise DataError("nested too deeply to be read") from error
+        raise NestingError("nested too deeply to be read") from error
     if _is_deeper(value, depth):
         limits = replace(USUAL, depth=depth)
-        raise limits.exceeded("depth", "nested too deeply to be read")
+        raise NestingError(str(limits.exceeded("depth", "nested too deeply to be read")))
     return value
 
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from spanjury.adapters.telemetry import otlp_wire
+from spanjury.adapters.telemetry.otlp_wire import UnreadableSpan
 from spanjury.judges.core import DataError
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
@@ -161,7 +162,9 @@ def _list(holder: Any, key: str) -> list[Any]:  # noqa: ANN401  JSON
     return values
 
 
-def _span(span: Mapping[str, Any], service: str) -> TraceSpan:
+def _span(span: Mapping[str, Any] | UnreadableSpan, service: str) -> TraceSpan:
+    if isinstance(span, UnreadableSpan):
+        raise ValueError(span.reason)  # noqa: TRY004  as every problem of a span
     return TraceSpan(
         trace_id=_id(span, "traceId", _TRACE_DIGITS),
         span_id=_id(span, "spanId", _SPAN_DIGITS),

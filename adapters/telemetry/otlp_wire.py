@@ -21,6 +21,14 @@ _DEEPEST = 32
 """Maximum nesting of messages, since attribute values may contain values."""
 _LONGEST_VARINT = 63
 _SIGN = 1 << 63
+_INVALID = (IndexError, struct.error, ValueError)  # also of text that is not UTF-8
+"""Exceptions that reading invalid bytes raises."""
+
+
+class UnreadableSpan(NamedTuple):
+    """A span whose bytes are invalid, in place of its JSON form."""
+
+    reason: str
 
 
 class _Field(NamedTuple):
@@ -76,11 +84,13 @@ _READERS: Mapping[str, Callable[[memoryview], object]] = {
 def decoded(body: bytes) -> dict[str, object]:
     """Decode an ``ExportTraceServiceRequest`` to the objects of its JSON form.
 
+    A span with invalid bytes, such as text that is not UTF-8, is an `UnreadableSpan`.
+
     Raises `DataError` if the bytes are not such a message.
     """
     try:
         return _message(memoryview(body), "Request", depth=_DEEPEST)
-    except (IndexError, struct.error, UnicodeDecodeError, ValueError) as error:
+    except _INVALID as error:
         raise DataError(f"the body is no protobuf of OTLP: {error}") from error
 
 
@@ -106,7 +116,7 @@ def _message(data: memoryview, kind: str, *, depth: int) -> dict[str, object]:
         field = fields.get(number)
         if field is None:
             continue
-        read = _value(value, field.kind, depth=depth)
+        read = (_span if field.kind == "Span" else _value)(value, field.kind, depth=depth)
         if field.is_list:
             values = message.setdefault(field.name, [])
             assert isinstance(values, list)
@@ -150,6 +160,14 @@ def _varint(data: memoryview, offset: int) -> tuple[int, int]:
         shift += 7
         if shift > _LONGEST_VARINT:
             raise ValueError("a number has more than 64 bits")
+
+
+def _span(value: int | memoryview, kind: str, *, depth: int) -> object:
+    """Decode a span, so that an invalid one costs no other."""
+    try:
+        return _value(value, kind, depth=depth)
+    except _INVALID as error:
+        return UnreadableSpan(f"the span is no protobuf of OTLP: {error}")
 
 
 def _value(value: int | memoryview, kind: str, *, depth: int) -> object:

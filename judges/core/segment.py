@@ -66,7 +66,8 @@ class Segment:
     Raises
     ------
     ValueError
-        If the output is not a string, or the inputs do not map headers to strings.
+        If the output is not a string, the inputs do not map headers to strings, or the references
+        are one string.
     """
 
     segment_id: str = ""
@@ -83,6 +84,9 @@ class Segment:
 
     def __post_init__(self) -> None:
         _check_texts(self.output, self.inputs)
+        if isinstance(self.references, str):  # which is a sequence of texts, too
+            got = repr(self.references)[:80]
+            raise ValueError(f"references must be a tuple of texts, got {got}")  # noqa: TRY004  as below
         if not self.segment_id:
             object.__setattr__(self, "segment_id", self._made_id())  # the dataclass is frozen
 

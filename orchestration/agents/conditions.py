@@ -82,15 +82,20 @@ def terms_of(
     of_calls = tuple(
         aspect for aspect in named if not aspect.of_answers and aspect.kind not in _OF_WORDS
     ) or (request_of(_ANY_STEP, task=AGENT, aspects=_OF_CALLS, aspects_files=aspects_files).aspects)
-    judged = dict.fromkeys(aspect.name for aspect in (*of_answers, *of_calls))
+    check_conditions(conditions, (*of_answers, *of_calls))
+    return Terms(conditions=conditions, of_answers=of_answers, of_calls=of_calls)
+
+
+def check_conditions(conditions: Sequence[Condition], aspects: Sequence[Aspect]) -> None:
+    """Raise `ConfigError` if a condition can never hold for texts judged on `aspects`."""
+    judged = dict.fromkeys(aspect.name for aspect in aspects)
     for condition in conditions:
         for name in condition.aspects:
             if name not in judged:
                 choices = choices_for(name, judged)
                 raise ConfigError(f"{condition.text!r}: nothing is judged on {name!r}; {choices}")
-    if problem := impossible_score(conditions, (*of_answers, *of_calls)):
+    if problem := impossible_score(conditions, aspects):
         raise ConfigError(problem)
-    return Terms(conditions=conditions, of_answers=of_answers, of_calls=of_calls)
 
 
 def parsed(fail_on: str | Sequence[str]) -> list[Condition]:

@@ -25,6 +25,7 @@ from spanjury.judges.core.transcript import inputs_of
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import TextCheck, TextComparison
 from spanjury.orchestration.services.judging.check import Source
+from spanjury.orchestration.services.judging.panels import Judges, Models
 from spanjury.orchestration.services.judging.stream import (
     JudgedSentence,
     StopWhen,
@@ -75,11 +76,13 @@ class JudgedRun(AsyncIterator[StreamEvent], Generic[R]):
 
 
 @asynccontextmanager
-async def jury_stream(
+async def jury_stream(  # noqa: PLR0913  all but the run have defaults
     run: AbstractAsyncContextManager[R],
     panel: Panel | PanelConfig | Path | str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     *,
+    judges: Judges = (),
+    models: Models = (),
     source: Source | None = None,
     stop_when: StopWhen | None = None,
     task: str | None = None,
@@ -101,7 +104,7 @@ async def jury_stream(
     stop_when
         ``"faulty"`` to cancel the run after the first sentence with this decision, ``"unsure"`` to
         do so after a faulty or unsure one; None to let the agent finish.
-    aspects, task, aspects_files
+    aspects, judges, models, task, aspects_files
         As in `check`.
 
     Raises
@@ -133,6 +136,8 @@ async def jury_stream(
             task=task,
             aspects=aspects,
             panel=panel,
+            judges=judges,
+            models=models,
             aspects_files=aspects_files,
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from inspect import isawaitable
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from spanjury.judges.core import Aspect, ConfigError, EventLog, kind_of
 from spanjury.orchestration.agents.conditions import FAIL_ON
@@ -24,6 +24,9 @@ log = EventLog()
 
 R = TypeVar("R")
 """The result of a run of the agent."""
+
+Run = Callable[[list[Any]], Awaitable[R]]
+"""Runs an agent on its messages. They are `Any`, because each library has its own type for them."""
 
 
 class Ended(StrEnum):
@@ -87,7 +90,7 @@ class Supervised(Generic[R]):
 
 
 async def asupervise(  # noqa: PLR0913  all but the agent and the messages have defaults
-    run: Callable[[list[object]], Awaitable[R]],
+    run: Run[R],
     messages: str | Messages,
     *,
     tools: Sequence[object] = (),
@@ -162,9 +165,7 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
             given = [*history.messages, *reviewed.messages]
 
 
-async def _ran(
-    run: Callable[[list[object]], Awaitable[R]], given: list[object]
-) -> tuple[R, Conversation]:
+async def _ran(run: Run[R], given: list[object]) -> tuple[R, Conversation]:
     running = run(given)
     if not isawaitable(running):
         raise ConfigError("the agent must be an asynchronous function of its messages")

@@ -10,6 +10,7 @@ from spanjury.judges.core import Aspect, ConfigError
 from spanjury.orchestration.agents.conditions import (
     FAIL_ON,
     OnUnscored,
+    check_conditions,
     check_policy,
     feedback_on_unread,
     parsed,
@@ -19,6 +20,7 @@ from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import feedback_on
 from spanjury.orchestration.services.judging.check import acheck
+from spanjury.orchestration.services.judging.panels import Judges, Models
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
 
@@ -39,6 +41,8 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
     panel: Panel | PanelConfig | Path | str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     *,
+    judges: Judges = (),
+    models: Models = (),
     source: SourceOf[D] = None,
     fail_on: str | Sequence[str] = FAIL_ON,
     on_unscored: OnUnscored = "raise",
@@ -57,7 +61,7 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
     panel
         An open panel, which is quicker, or a description of one that is opened for each output;
         None for the offline judges.
-    aspects, task, aspects_files
+    aspects, judges, models, task, aspects_files
         As in `check`.
     source
         What the output must agree with, or a function of the `RunContext` that returns it.
@@ -77,7 +81,8 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
     Raises
     ------
     ConfigError
-        If a condition or the policy cannot be read.
+        If a condition or the policy cannot be read. In the run, if a name is unknown or a condition
+        is about an aspect that the output is not judged on.
     """
     conditions = parsed(fail_on)
     check_policy(on_unscored)
@@ -91,8 +96,11 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
             task=task,
             aspects=aspects,
             panel=panel,
+            judges=judges,
+            models=models,
             aspects_files=aspects_files,
         )
+        check_conditions(conditions, [result.aspect for result in report.results])
         on_report(report)
         lacking = unread(report, are_named=bool(aspects))
         feedback = feedback_on(report, conditions) or feedback_on_unread(lacking, on_unscored)

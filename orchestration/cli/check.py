@@ -94,7 +94,14 @@ class TextFlags(Flags, title="Text and sources"):
         file = self.file or Path(_STDIN)
         text = _read(file)
         is_json = file.suffix in _TRACES or (str(file) == _STDIN and text.startswith(("[", "{")))
-        return (sources.trajectory_in_text(text) or text) if is_json else text
+        if not is_json:
+            return text
+        try:
+            return sources.trajectory_in_text(text) or text
+        except DataError as error:
+            raise DataError(
+                f"{self.name}: {error}; to judge it as plain text, name it .txt"
+            ) from error
 
     @property
     def name(self) -> str:
@@ -144,15 +151,7 @@ def check(
         called = f"{calls} call{'s' * (calls != 1)} of tools"
         say(f"read as a trajectory: {counted(len(output.turns), 'turn')}, {called}")
     try:
-        request = checks.request_of(
-            output,
-            source=text.sources(),
-            task=text.task,
-            aspects=(*text.aspect, *map(tasks.criterion, text.criterion)),
-            rubric=text.rubric,
-            aspects_files=text.aspects_file,
-            segment_id=text.name,
-        )
+        request = _request(text, output, gate=gate)
         limits = metering.Limits(max_cost=max_cost, max_seconds=max_seconds)
         report = _judged(panel, request, limits=limits)
     except RunStoppedError as stopped:
@@ -202,6 +201,22 @@ def demo(
         return
     _show(evaluation.evaluate(str(data)))
     say("judge a text of your own: spanjury check draft.txt --source article.txt")
+
+
+def _request(text: TextFlags, output: "str | Trajectory", *, gate: DemandFlags) -> "checks.Request":
+    """Return what to judge; raise `ConfigError` if no score can meet a requirement of `gate`."""
+    request = checks.request_of(
+        output,
+        source=text.sources(),
+        task=text.task,
+        aspects=(*text.aspect, *map(tasks.criterion, text.criterion)),
+        rubric=text.rubric,
+        aspects_files=text.aspects_file,
+        segment_id=text.name,
+    )
+    if problem := gates.impossible_term(gate.terms(), request.aspects):
+        raise ConfigError(problem)
+    return request
 
 
 def _judged(

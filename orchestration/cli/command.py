@@ -298,7 +298,9 @@ def check_names(names: Iterable[str]) -> None:
     doubled = [name for name, count in Counter(names).items() if count > 1]
     if doubled:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in doubled)
-        raise PluginError(f"{flags}: every command of an exam has a flag of this name")
+        raise PluginError(
+            f"{flags}: every command of an exam has a flag of this name: rename the field"
+        )
 
 
 def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[inspect.Parameter]:

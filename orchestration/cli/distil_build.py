@@ -108,7 +108,7 @@ class SetFlags(Flags, title="Training set"):
     ] = "stretched"
 
     twins: Annotated[
-        int, Flag("Number of damaged texts with clean twins, for --form tokens.", min=0, rare=True)
+        int, Flag("Pairs of clean and damaged texts to make, for --form tokens.", min=0, rare=True)
     ] = 16000
     records: Annotated[
         int, Flag("Number of made-up records, for --form tokens.", min=0, rare=True)

@@ -92,7 +92,7 @@ class GatedRun:
             if gate.unscored:
                 say(
                     f"warning: {gate.unscored} of {gate.total} results have no score, so nothing"
-                    " was tested on them; --min-coverage 1 demands a score of each"
+                    " was tested on them; --min-coverage 1 requires a score of each"
                 )
         return not missed
 

@@ -388,3 +388,9 @@ def merge(
     written.check_output(target)
     rows = cluster.merge_parts(shards, target)
     say(f"{rows} rows of {len(shards)} shards are in {target}")
+    unnamed = sum(not shard.names_its_data for shard in shards)
+    if unnamed and len(shards) > 1:
+        say(
+            f"{unnamed} of {len(shards)} shards have no run.json, so they do not say of which data "
+            "they are: check that all are of the same file (with --run-dir, merge compares them)"
+        )

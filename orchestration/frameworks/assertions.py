@@ -31,7 +31,7 @@ class CheckOptions(TypedDict, total=False):
 
     task: str | None
     aspects: str | Aspect | Sequence[str | Aspect]
-    references: Sequence[str]
+    references: str | Sequence[str]
     panel: Panel | PanelConfig | Path | str | None
     judges: Judges
     models: Models

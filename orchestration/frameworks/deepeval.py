@@ -1,6 +1,6 @@
 """A metric for deepeval."""
 
-from collections.abc import Sequence
+from pathlib import Path
 
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
@@ -9,7 +9,9 @@ from spanjury.judges.core import ConfigError, Result
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, why_unscored
 from spanjury.orchestration.services.judging.check import Source, acheck
+from spanjury.orchestration.services.judging.panels import Judges, Models
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
+from spanjury.orchestration.wiring.config import PanelConfig
 
 
 class SpanjuryMetric(BaseMetric):
@@ -27,9 +29,9 @@ class SpanjuryMetric(BaseMetric):
         *,
         threshold: float | None = 0.75,
         task: str | None = None,
-        panel: Panel | str | None = None,
-        judges: Sequence[str] = (),
-        models: Sequence[str] = (),
+        panel: Panel | PanelConfig | Path | str | None = None,
+        judges: Judges = (),
+        models: Models = (),
     ) -> None:
         # deepeval copies a metric by the names of these parameters.
         self.aspect, self.threshold, self.task = aspect, threshold, task

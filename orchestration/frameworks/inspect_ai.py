@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import nan
+from pathlib import Path
 
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
@@ -10,7 +11,9 @@ from spanjury.judges.core import ConfigError, Outcome
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import report_in_words, texts_of
 from spanjury.orchestration.services.judging.check import Source, acheck
+from spanjury.orchestration.services.judging.panels import Judges, Models
 from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.wiring.config import PanelConfig
 
 
 @scorer(metrics={"*": [mean(), stderr()]})
@@ -19,9 +22,9 @@ def spanjury_scorer(
     *,
     source: str | None = None,
     task: str | None = None,
-    panel: Panel | str | None = None,
-    judges: Sequence[str] = (),
-    models: Sequence[str] = (),
+    panel: Panel | PanelConfig | Path | str | None = None,
+    judges: Judges = (),
+    models: Models = (),
 ) -> Scorer:
     """Return a scorer that judges a completion against its source, with a value for each aspect.
 

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 from langsmith.schemas import Example, Run
@@ -11,7 +12,9 @@ from spanjury.judges.core import ConfigError, PanelReport
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, texts_of
 from spanjury.orchestration.services.judging.check import acheck
+from spanjury.orchestration.services.judging.panels import Judges, Models
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
+from spanjury.orchestration.wiring.config import PanelConfig
 
 
 class SpanjuryRunEvaluator(RunEvaluator):
@@ -34,9 +37,9 @@ class SpanjuryRunEvaluator(RunEvaluator):
         *,
         output: str | None = None,
         task: str | None = None,
-        panel: Panel | str | None = None,
-        judges: Sequence[str] = (),
-        models: Sequence[str] = (),
+        panel: Panel | PanelConfig | Path | str | None = None,
+        judges: Judges = (),
+        models: Models = (),
     ) -> None:
         self._output = output
         self._check = partial(

@@ -16,6 +16,9 @@ from spanjury.judges.core import (
     Aspect,
     ChatModel,
     ChatRequest,
+    Checker,
+    ClaimPair,
+    ClaimSupport,
     CorpusMetric,
     ErrorSpan,
     Judge,
@@ -42,6 +45,7 @@ from spanjury.orchestration.engine.blocking import LONGEST, with_longest_step
 from spanjury.orchestration.engine.seats import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
 from spanjury.orchestration.wiring.checks import (
+    checked_checker,
     checked_judge,
     checked_metric,
     checked_model,
@@ -64,6 +68,10 @@ _TEXTS = (
 )
 """Texts that a plugin must handle: ordinary, empty, blank, long, and full of odd characters."""
 _SOURCE = "The bridge opened in 1932. Zoë’s café closed."
+_LEAST_ROOM = 2
+"""Fewest tokens of a passage and a claim together."""
+_BATCHING = 1e-3
+"""Most that a probability may depend on the batch: padding changes the sums of small models."""
 
 
 class ScriptedModel:
@@ -309,6 +317,64 @@ async def _check_replies(model: ChatModel) -> None:
             for _ in range(2):
                 group.start_soon(ask)
     assert model.signature == before, f"the signature has changed: {before!r}, {model.signature!r}"
+
+
+def check_checker(checker: Checker, *pairs: ClaimPair) -> None:
+    """Check that a checker fulfils the contract in ``docs/plugins/checker.md``.
+
+    It checks odd claims in addition to `pairs`: all of them at once, and each alone.
+
+    Parameters
+    ----------
+    pairs
+        More passages and claims.
+
+    Raises
+    ------
+    AssertionError
+        If the checker raises an exception, does not return exactly one `ClaimSupport` per pair and
+        one number per text, has no room for two tokens, its signature changes, or a pair changes
+        the answer on another.
+    PluginError
+        If it lacks a part, or its signature or its unit is invalid.
+    """
+    checked = checked_checker(checker, type(checker).__name__)
+    assert isinstance(checked, Checker), (
+        "it asks a model: check it as a judge, by check_judge(CheckerJudge(checker=…))"
+    )
+    before = checker.signature
+    room = checker.room()
+    assert room >= _LEAST_ROOM, f"it has room for {room!r} tokens, expected {_LEAST_ROOM} or more"
+    texts = [_SOURCE, *filter(str.strip, _TEXTS)]
+    counts = checker.count_tokens(texts)
+    assert len(counts) == len(texts), f"it gave {len(counts)} numbers for {len(texts)} texts"
+    odd = (
+        ClaimPair(_SOURCE, text)
+        for text, count in zip(texts, counts, strict=True)
+        if counts[0] + count <= room
+    )
+    every = [*odd, *pairs]
+    together = _answers(checker, every)
+    for pair, answer in zip(every, together, strict=True):
+        (alone,) = _answers(checker, [pair])
+        assert math.isclose(answer.supported, alone.supported, abs_tol=_BATCHING), (
+            f"{pair.claim[:40]!r} is supported by {answer.supported}, and by {alone.supported} when"
+            " it is checked alone"
+        )
+    after = checker.signature
+    assert after == before, f"the signature has changed: {before!r}, {after!r}"
+
+
+def _answers(checker: Checker, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+    with failing_as(
+        lambda error: AssertionError(f"check failed: {error!r}"), passing=(JudgeError,)
+    ):
+        answers = checker.check(pairs)
+    assert isinstance(answers, list | tuple), f"expected a list of ClaimSupport, got {answers!r}"
+    for answer in answers:
+        assert isinstance(answer, ClaimSupport), f"expected a ClaimSupport, got {answer!r}"
+    assert len(answers) == len(pairs), f"it gave {len(answers)} answers on {len(pairs)} pairs"
+    return [*answers]
 
 
 def check_metric(metric: Metric, *samples: Sample) -> None:

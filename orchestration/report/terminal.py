@@ -1,11 +1,13 @@
 """A report on a terminal: short tables, averages and cautions, without title and facts.
 
-The lines of a table break between words, as far as the width allows.
+The lines of a table break between words, then within long names. If that is too wide still, each
+row is shown as a list of its cells.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from textwrap import wrap
 from typing import Literal
 
@@ -39,6 +41,10 @@ _MARKS: Mapping[Mark | None, str] = {
 }
 _BETWEEN = 3
 """Blanks and rule between two columns."""
+_NAME = 12
+"""Characters of a name that stay together, if its column cannot hold all of it."""
+_PAIR = 2
+"""Columns of a list of cells: a heading and its value."""
 _SPACE = re.compile(r"[\t\n\v\f\r]")
 _STYLES = {"plain": "", "strong": "bold", "emphasis": "italic", "code": ""}
 
@@ -146,17 +152,22 @@ class FittedTable:
     ruled: Sequence[bool]
     title: Text | None = None
     caption: Text | None = None
+    has_header: bool = True
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table for the width at hand; where no words fit, rich breaks them."""
+        """Yield the table for the width at hand, or its rows as lists if it does not fit."""
+        widths = self._widths(options.max_width)
+        if None in widths and len(self.columns) > _PAIR:
+            yield self._as_lists()
+            return
         table = RichTable(
             title=self.title,
             title_justify="left",
             caption=self.caption,
             caption_justify="left",
             pad_edge=False,
+            show_header=self.has_header,
         )
-        widths = self._widths(options.max_width)
         for column, width in zip(self.columns, widths, strict=True):
             table.add_column(
                 _broken(column.heading, width),
@@ -171,14 +182,41 @@ class FittedTable:
             table.add_row(*map(_broken, row, widths), style=style, end_section=ruled)
         yield table
 
+    def _as_lists(self) -> "FittedTable":
+        """Return a table of two columns that shows each row as headings and cells."""
+        lines = [
+            (column.heading, column.cells[number], number)
+            for number in range(len(self.styles))
+            for column in self.columns
+            if column.cells[number].plain
+        ]
+        numbers = [number for *_, number in lines]
+        return FittedTable(
+            columns=[
+                FittedColumn(heading=Text(), cells=[heading for heading, *_ in lines]),
+                FittedColumn(heading=Text(), cells=[cell for _, cell, _ in lines]),
+            ],
+            styles=[self.styles[number] for number in numbers],
+            ruled=[now != after for now, after in zip_longest(numbers, numbers[1:])],
+            title=self.title,
+            caption=self.caption,
+            has_header=False,
+        )
+
     def _widths(self, width: int) -> Sequence[int | None]:
-        """Return the width of each column; None for all if no words fit."""
+        """Return the width of each column; None for all if the table does not fit."""
         room = width - _BETWEEN * len(self.columns) + 1
         # Names break at hyphens before numbers break before their intervals.
         for at_hyphens, wraps in ((False, False), (True, False), (True, True)):
             least = [column.least(at_hyphens=at_hyphens, wraps=wraps) for column in self.columns]
             if sum(least) <= room:
                 return _narrowed([column.most for column in self.columns], least, room=room)
+        least = [
+            min(need, _NAME) if column.justify == "left" else need
+            for column, need in zip(self.columns, least, strict=True)
+        ]
+        if sum(least) <= room:
+            return _narrowed([column.most for column in self.columns], least, room=room)
         return [None] * len(self.columns)
 
 

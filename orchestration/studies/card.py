@@ -1,4 +1,4 @@
-"""A judge's card: its exams side by side, the demands on them, and its report."""
+"""A judge's card: its exams side by side, the requirements on them, and its report."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -148,7 +148,7 @@ _ORDERED = (">=", "<=", ">", "<")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandResult:
-    """A demand, whether it is met, and why the values alone do not meet it."""
+    """A requirement, whether it is met, and why the values alone do not meet it."""
 
     demand: str
     values: tuple[float | None, ...]
@@ -157,7 +157,7 @@ class DemandResult:
 
     @property
     def line(self) -> str:
-        """The demand with the values of the measure."""
+        """The requirement with the values of the measure."""
         return (
             f"{self.demand} (it is {self.figures}{f', but {self.reason}' if self.reason else ''})"
         )
@@ -170,7 +170,7 @@ class DemandResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """One demand on a measure."""
+    """One requirement on a measure."""
 
     name: str
     """Name of the measure."""
@@ -185,7 +185,7 @@ class Gate:
     def result(self, measures: Mapping[str, Sequence[Measure]]) -> DemandResult:
         """Compare the measure in every exam that has it.
 
-        A value that is not defined never meets a demand. Neither does one of robustness unless
+        A value that is not defined never meets a requirement. Neither does one of robustness unless
         `measures` show discernment: a constant score withstands every attack.
 
         Raise `ConfigError` if there is no such measure; the message lists those that there are.
@@ -226,7 +226,7 @@ def unproven(name: str, measures: Mapping[str, Sequence[Measure]]) -> str:
 
 
 def parse_gate(text: str) -> Gate:
-    """Read a demand; raise `ConfigError` if it cannot be read.
+    """Read a requirement; raise `ConfigError` if it cannot be read.
 
     Examples
     --------
@@ -241,13 +241,13 @@ def parse_gate(text: str) -> Gate:
 
 
 def results(card: Card, gates: Iterable[Gate]) -> list[DemandResult]:
-    """Compare a card with all demands; raise as `Gate.result` does."""
+    """Compare a card with all requirements; raise as `Gate.result` does."""
     measures = card.measures
     return [gate.result(measures) for gate in gates]
 
 
 def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
-    """Return the report of a card and the demands on it; a terminal shows the measures alone."""
+    """Return the report of a card and its requirements; a terminal shows the measures alone."""
     seats = dict(pair for record in card.records for pair in record.seats.items())
     return Report(
         title="Judge card",

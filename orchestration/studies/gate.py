@@ -1,4 +1,4 @@
-"""A gate: a distilled judge's measures beside its base's and its teacher's, and demands on them."""
+"""A gate: a distilled judge's measures beside its base's and teacher's, and requirements."""
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ def demand_results(
     distilled: MeasuresByName,
     base: MeasuresByName,
 ) -> tuple[DemandResult, ...]:
-    """Compare a distilled judge with all demands.
+    """Compare a distilled judge with all requirements.
 
     Raise `ConfigError` if no exam has a measure; the message lists those that there are.
     """
@@ -120,7 +120,7 @@ class GateFindings:
 
     @property
     def missed(self) -> tuple[DemandResult, ...]:
-        """The demands that are not met."""
+        """The requirements that are not met."""
         return tuple(demand for demand in self.demands if not demand.met)
 
     def rows(self) -> dict[str, tuple[Measure | None, ...]]:

@@ -125,9 +125,11 @@ def _validated(
         except pydantic.PydanticSchemaGenerationError:
             continue  # the plugin's own type: the plugin checks it
         except pydantic.ValidationError as error:
-            problem = error.errors(include_url=False)[0]["msg"]
+            problem = error.errors(include_url=False)[0]
+            quoted = f'; in a flag, write {option}="…" for a text that looks like another value'
+            hint = quoted if problem["type"] == "string_type" else ""
             raise ConfigError(
-                f"option {option!r} of {name!r}: {problem}, got {checked[option]!r}"
+                f"option {option!r} of {name!r}: {problem['msg']}, got {checked[option]!r}{hint}"
             ) from error
     return checked
 

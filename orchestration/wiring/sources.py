@@ -64,7 +64,10 @@ def data_limits() -> DataLimits:
 
 
 def trajectory_in_text(text: str) -> Trajectory | None:
-    """Return the trajectory in a JSON document, or in one message per line; None if none."""
+    """Return the trajectory in a JSON document, or in one message per line; None if none.
+
+    Raise `DataError` if the JSON is nested too deeply to be read.
+    """
     return trajectories.trajectory_in_text(text, depth=_limits.get().depth)
 
 

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError
@@ -21,7 +21,8 @@ _MAY_READ = frozenset((CHECKER, "distilled"))
 """Judges that become the judge `reader` if their folder contains a reader."""
 _OPTIONS = re.compile(r"(?:^|:)(?=\s*\w*\s*=)|:$")
 """The colon before the first option; a preceding folder or model may contain other colons."""
-
+_OPENING = ('"', "'", "[", "{")
+"""Signs that open a text, a list or a table of TOML."""
 _GUARDIAN, _FORM, _PROMETHEUS = "guardian", "form", "prometheus"
 """The judge whose name may include a form, the option for it, and a form that is its own judge."""
 
@@ -79,19 +80,43 @@ def _checker_options(named: str, given: Mapping[str, object]) -> Mapping[str, ob
 def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
     """Parse ``NAME`` or ``NAME:option=value,option=value`` as a plugin's name and its options.
 
-    Values are parsed as TOML if possible and taken as text otherwise. Raise `ConfigError`, whose
-    message names `what`, if the text has another form.
+    Values are parsed as TOML if possible and taken as text otherwise. So a text with a comma, or
+    one that looks like a number, is written in quotation marks, and a list in brackets. Raise
+    `ConfigError`, whose message names `what`, if the text has another form.
+
+    Examples
+    --------
+    >>> parse_options('words:words=["a", "b"],mode="1"', what="judge")
+    ('words', {'words': ['a', 'b'], 'mode': '1'})
     """
     name, _, pairs = spec.partition(":")
     options: dict[str, object] = {}
-    for pair in filter(None, pairs.split(",")):
+    for pair in filter(None, _pairs(pairs)):
         option, equals, value = pair.partition("=")
         if not equals or not option.strip():
-            raise ConfigError(f"{what} {spec!r}: expected option=value, got {pair!r}")
+            raise ConfigError(
+                f"{what} {spec!r}: expected option=value, got {pair!r}; a text with a comma is"
+                ' written in quotation marks, option="a, b"'
+            )
         options[option.strip()] = _value(value.strip())
     if not name.strip():
         raise ConfigError(f"{what} {spec!r}: expected NAME or NAME:option=value,…")
     return name.strip(), options
+
+
+def _pairs(text: str) -> Iterator[str]:
+    """Yield the parts between commas, except commas inside a quotation, a list or a table."""
+    parts = text.split(",")
+    while parts:
+        ends = (end for end in range(1, len(parts) + 1) if _is_whole(",".join(parts[:end])))
+        end = next(ends, 1)  # a sign that is never closed belongs to a text
+        yield ",".join(parts[:end])
+        del parts[:end]
+
+
+def _is_whole(pair: str) -> bool:
+    value = pair.partition("=")[2].strip()
+    return not value.startswith(_OPENING) or _value(value) != value
 
 
 def _value(text: str) -> object:

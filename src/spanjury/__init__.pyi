@@ -28,10 +28,16 @@ from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.judging.check import acheck, check
 from spanjury.orchestration.services.judging.evaluation import TextReports, aevaluate, evaluate
 from spanjury.orchestration.services.judging.metrics import score_metric
-from spanjury.orchestration.services.judging.panels import find_aspect, open_panel, read_segments
+from spanjury.orchestration.services.judging.panels import (
+    OpenedPanel,
+    find_aspect,
+    open_panel,
+    read_segments,
+)
 from spanjury.orchestration.services.judging.stream import (
     JudgedSentence,
     StreamEnd,
+    StreamEvent,
     TextPiece,
     astream,
     stream,
@@ -53,6 +59,7 @@ __all__ = [
     "Limits",
     "Located",
     "ModelConfig",
+    "OpenedPanel",
     "Outcome",
     "PanelConfig",
     "PanelReport",
@@ -61,6 +68,7 @@ __all__ = [
     "SeatConfig",
     "Segment",
     "StreamEnd",
+    "StreamEvent",
     "Task",
     "TextPiece",
     "TextReport",

@@ -3,6 +3,7 @@
 from spanjury.orchestration.frameworks.testing import (
     MarkingJudge,
     ScriptedModel,
+    check_checker,
     check_judge,
     check_metric,
     check_model,
@@ -12,6 +13,7 @@ from spanjury.orchestration.frameworks.testing import (
 __all__ = [
     "MarkingJudge",
     "ScriptedModel",
+    "check_checker",
     "check_judge",
     "check_metric",
     "check_model",

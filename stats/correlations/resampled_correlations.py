@@ -17,7 +17,7 @@ from spanjury.stats.correlations.grouping import Level, level_correlations, mean
 from spanjury.stats.correlations.rank_signs import counts_signs, drawn_correlations
 from spanjury.stats.correlations.score_tables import Tables, tables
 from spanjury.stats.ranks import IntArray
-from spanjury.stats.resampling import Resampled, percentile_interval, two_sided_p
+from spanjury.stats.resampling import NOISE, Estimate, Resampled, percentile_interval, two_sided_p
 
 Over = Literal["both", "inputs", "systems"]
 
@@ -98,6 +98,55 @@ def resampled_correlations(
         blocks.append(level_correlations(sampled, drawn, level=level, method=method).value)
     estimate = level_correlations(people, scores, level=level, method=method).value
     return Resampled(estimate, np.concatenate(blocks))
+
+
+def correlation_estimate(
+    resampled: Resampled, *, groups: int, confidence: float = 0.95
+) -> Estimate:
+    """Return one correlation with an interval, also if it is equal in every draw.
+
+    Equal draws do not show that unseen inputs would be equal, too. If all of `groups` inputs have
+    the same correlation, the share of inputs with another is at most ``1 - tail ** (1 / groups)``,
+    where ``tail`` is half of the error rate [1]_, and their correlation is in ``[-1, 1]``. With 4
+    inputs that share is 60 %, with 20 it is 17 %.
+
+    Parameters
+    ----------
+    resampled
+        From `resampled_correlations`, for one metric.
+    groups
+        Number of averaged correlations, as in `LevelCorrelation`.
+    confidence
+        Level of the interval, in ``(0, 1)``.
+
+    Returns
+    -------
+    Estimate
+        The bounds are NaN if a single correlation is equal in every draw, which bounds nothing.
+
+    Raises
+    ------
+    ValueError
+        If the confidence is not as above.
+
+    References
+    ----------
+    .. [1] Clopper, Pearson (1934), Biometrika 26(4):404-413, for no input that differs
+
+    Examples
+    --------
+    >>> drawn = Resampled(np.array(1.0), np.ones(1000))
+    >>> [round(part, 2) for part in correlation_estimate(drawn, groups=4)]
+    [1.0, -0.2, 1.0]
+    """
+    value = float(resampled.estimate)
+    low, high = (float(bound) for bound in percentile_interval(resampled, confidence=confidence))
+    if not high - low <= NOISE:
+        return Estimate(value, low, high)
+    if groups <= 1:
+        return Estimate(value)
+    differing: float = 1 - ((1 - confidence) / 2) ** (1 / groups)
+    return Estimate(value, value - differing * (value + 1), value + differing * (1 - value))
 
 
 def correlation_difference(

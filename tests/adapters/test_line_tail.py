@@ -55,6 +55,46 @@ def test_lines_before_a_rotation_are_read_before_the_new_file(
             assert texts(tail) == ["rest", "last", *new.splitlines()]
 
 
+@pytest.mark.parametrize("rotate", [rename, copy])
+@pytest.mark.parametrize("is_open", [True, False])
+def test_files_rotated_between_two_reads_are_read_in_their_order(
+    tmp_path: Path, rotate: Callable[[Path], None], *, is_open: bool
+) -> None:
+    log = tmp_path / "log"
+    append(tmp_path / "log.1", "read before the watch began\n")
+    append(log, "first\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        (line,) = tail.added()
+        position = line.position.encoded()
+        append(log, "rest\n")
+        for lines in ("second\nthird", "fourth\n", "fifth\n"):
+            for number in (3, 2, 1):
+                if (tmp_path / f"log.{number}").exists():
+                    (tmp_path / f"log.{number}").rename(tmp_path / f"log.{number + 1}")
+            rotate(log)
+            append(log, lines)
+        unread = ["rest", "second", "third", "fourth", "fifth"]
+        if is_open:
+            assert texts(tail) == unread
+            assert texts(tail) == []
+    with LineTail(log, position=position, is_whole=False) as tail:
+        assert texts(tail) == unread
+
+
+def test_files_rotated_by_date_are_read_in_their_order_and_others_never(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    append(log, "first\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        assert texts(tail) == ["first"]
+        append(log, "rest\n")
+        for date, lines in (("20261129", "second\n"), ("20261130", "third\n")):
+            log.rename(f"{log}-{date}")
+            append(log, lines)
+        for unread in ("log-20261128", "log.1", "log.results", "log.bak1"):
+            append(tmp_path / unread, "no line of the log\n")
+        assert texts(tail) == ["rest", "second", "third"]
+
+
 def test_a_renamed_file_is_read_until_the_new_one_has_lines(tmp_path: Path) -> None:
     log = tmp_path / "log"
     append(log, "first\n")

@@ -306,6 +306,17 @@ def test_an_invalid_span_costs_no_other() -> None:
     assert otlp_wire.partial_success(300, "")[2:5] == b"\x08\xac\x02"
 
 
+@pytest.mark.parametrize("name", [b"\xff", b"\x0a\xff"])
+def test_a_span_of_protobuf_that_cannot_be_decoded_costs_no_other(name: bytes) -> None:
+    broken = field(1, field(2, field(2, field(5, name))))
+    # The bytes of two requests, one after the other, are a request with the spans of both.
+    body = protobuf(span(1, a="x")) + broken + protobuf(span(3, a="x"))
+    read = read_request(body, PROTOBUF)
+    assert [each.span_id for each in read.spans] == [f"{1:016x}", f"{3:016x}"]
+    assert read.rejected == 1
+    assert "spans[0]: the span is no protobuf of OTLP: 'utf-8' codec can't decode" in read.problem
+
+
 def test_values_that_lie_too_deeply_are_refused() -> None:
     value = field(1, b"x")
     for _ in range(40):

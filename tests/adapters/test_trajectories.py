@@ -422,7 +422,9 @@ def test_a_text_is_a_trajectory_only_if_an_assistant_speaks_in_it() -> None:
     deep = json.dumps(
         [*CHAT, {"role": "user", "content": "x", "name": json.loads("[" * 99 + "]" * 99)}]
     )
-    assert trajectory_in_text(deep) is None
+    for text in (deep, "\n".join(map(json.dumps, json.loads(deep)))):
+        with pytest.raises(DataError, match="nested too deeply to be read"):
+            trajectory_in_text(text)
     assert trajectory_in_text(deep, depth=200) is not None
     with pytest.raises(ConfigError, match="one of them the assistant's"):
         as_trajectory(CHAT[:1])

@@ -32,7 +32,7 @@ from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
-from spanjury.orchestration.wiring.specs import parse_seat
+from spanjury.orchestration.wiring.specs import parse_options, parse_seat
 from spanjury.orchestration.wiring.trained import judging_options
 from spanjury.testing import ScriptedModel
 
@@ -138,6 +138,11 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
         ({"judges": ["asking"]}, "asks a model: name one with --model"),
         ({"judges": ["asking:weight=heavy"], "models": ["m"]}, "'weight' of 'asking'.*got 'heavy'"),
         ({"judges": ["asking:weight=0"], "models": ["m"]}, "weight must be positive, got 0"),
+        (
+            {"judges": ["asking:form=nan"], "models": ["m"]},
+            'got nan; in a flag, write form="…" for',
+        ),
+        ({"judges": ["asking:form=a,b"], "models": ["m"]}, "got 'b'; a text with a comma is"),
         ({"judges": [SeatConfig(judge="form", model="m")]}, "'form' asks no model"),
         ({"judges": ["broken"]}, "lacks a signature"),
         ({"aggregate": "sum"}, "'sum'; choose from .*mean"),
@@ -155,6 +160,23 @@ async def test_invalid_input_is_refused_with_the_choices(
     with pytest.raises(ConfigError, match=problem):
         async with open_panel(**options):  # type: ignore[arg-type]  # options by each case
             pytest.fail("it was opened")
+
+
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ('form="a, b",weight=2', {"form": "a, b", "weight": 2}),
+        ("form='1',weight=2", {"form": "1", "weight": 2}),
+        ('form=["a", "b,c"],weight=2', {"form": ["a", "b,c"], "weight": 2}),
+        ("form={a=1,b=2},weight=2", {"form": {"a": 1, "b": 2}, "weight": 2}),
+        ("form='tis,weight=2", {"form": "'tis", "weight": 2}),
+        ("form=,weight=2,", {"form": "", "weight": 2}),
+    ],
+)
+def test_commas_in_quotations_and_lists_separate_no_options(
+    written: str, options: dict[str, object]
+) -> None:
+    assert parse_options(f"asking:{written}", what="judge") == ("asking", options)
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,11 @@ from spanjury.stats.correlations.pairwise import darr, pairwise_accuracy, tie_ca
 from spanjury.stats.correlations.resampled_correlations import (
     Over,
     correlation_difference,
+    correlation_estimate,
     resampled_correlations,
 )
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
-from spanjury.stats.resampling import percentile_interval
+from spanjury.stats.resampling import Resampled, percentile_interval
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -434,3 +435,39 @@ def test_one_system_makes_no_pairs() -> None:
 def test_no_draw_is_refused() -> None:
     with pytest.raises(ValueError, match="expected at least 1 draw"):
         soft_pairwise_accuracy([[1], [2]], [[1], [2]], rng=default_rng(1), draws=0)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "low"), [(4, 1 - 2 * (1 - 0.025 ** (1 / 4))), (20, 1 - 2 * (1 - 0.025 ** (1 / 20)))]
+)
+def test_a_correlation_equal_in_all_inputs_is_bounded_by_the_share_that_may_differ(
+    inputs: int, low: float
+) -> None:
+    # P(no input differs | share p of inputs differ) = (1 - p) ** inputs = 0.025.
+    human = np.broadcast_to([[1.0], [2.0], [3.0]], (3, inputs))
+    drawn = resampled_correlations(
+        human, human, level="by-input", rng=default_rng(1), over="inputs", draws=50
+    )
+    estimate = correlation_estimate(drawn, groups=inputs)
+    assert estimate == pytest.approx((1.0, low, 1.0))
+    turned = resampled_correlations(
+        human, -human, level="by-input", rng=default_rng(1), over="inputs", draws=50
+    )
+    assert correlation_estimate(turned, groups=inputs) == pytest.approx((-1.0, -1.0, -low))
+
+
+def test_a_single_correlation_equal_in_every_draw_has_no_interval() -> None:
+    estimate = correlation_estimate(Resampled(np.array(0.5), np.full(50, 0.5)), groups=1)
+    assert estimate.value == 0.5
+    assert np.isnan([estimate.low, estimate.high]).all()
+
+
+def test_a_correlation_that_varies_has_the_interval_of_its_draws() -> None:
+    human, metrics = scored(1, noise=(0.5,))
+    drawn = resampled_correlations(
+        human, metrics[0], level="by-input", rng=default_rng(2), draws=100
+    )
+    _, *bounds = correlation_estimate(drawn, groups=20)
+    assert bounds == [*percentile_interval(drawn)]
+    undefined = Resampled(np.array(np.nan), np.full(50, np.nan))
+    assert np.isnan(correlation_estimate(undefined, groups=4)).all()

@@ -154,6 +154,24 @@ def test_the_order_of_items_does_not_matter(items: list[tuple[int, int]], random
     assert 0 <= first <= 1
 
 
+def test_without_ties_the_error_is_that_of_equal_parts_of_the_sorted_items() -> None:
+    rng = np.random.default_rng(7)
+    stated = rng.permutation(np.linspace(0.01, 0.99, 100))
+    right = rng.random(100) < stated
+    parts = np.array_split(np.argsort(stated), 10)
+    gaps = [abs(stated[part].mean() - right[part].mean()) for part in parts]
+    assert calibration_error(stated, right) == pytest.approx(np.mean(gaps))
+
+
+def test_ties_share_a_bin_where_equal_parts_would_depend_on_the_order() -> None:
+    stated = [0.1, 0.5, 0.5, 0.9]
+    # Cut in two, {.1, .5} and {.5, .9}: gaps .2 and .2 or .3 and .3, by which .5 comes first.
+    # Both .5 are in the upper bin, with its middle: gaps .1 and |1.9 / 3 - 2 / 3|.
+    for right in ([0, 1, 0, 1], [0, 0, 1, 1]):
+        expected = (0.1 + abs(1.9 - 2)) / 4
+        assert calibration_error(stated, right, bins=2) == pytest.approx(expected)
+
+
 def test_chance_gives_the_error_of_a_sample_whose_probabilities_are_right() -> None:
     rng = np.random.default_rng(5)
     stated = rng.uniform(size=300)

@@ -9,17 +9,17 @@ from loopback.answers import chat
 from loopback.server import LoopbackServer
 
 import spanjury
-from spanjury import exams
+from spanjury import agents, exams
 from spanjury.orchestration.report import Table
-from spanjury.orchestration.services.judging.panels import HeldPanel
 from spanjury.orchestration.studies.robustness.exam import ExamResult
+from spanjury.testing import MarkingJudge
 
 
 async def test_a_panel_is_a_judge_whose_reports_have_seats() -> None:
     aspect = spanjury.find_aspect("summarization", "fluency")
     assert_type(aspect, spanjury.Aspect)
     async with spanjury.open_panel(judges=["form"]) as panel:
-        assert_type(panel, HeldPanel)
+        assert_type(panel, spanjury.OpenedPanel)
         judge: spanjury.Judge = panel
         report = await panel.assess(spanjury.Segment(segment_id="a", output="It is."), aspect)
     assert report.signature.startswith(f"{judge.signature}|spanjury:")
@@ -61,6 +61,7 @@ def test_a_metric_scores_texts_in_one_line() -> None:
     assert_type(scores.segments, tuple[float, ...] | None)
     assert scores.segments is not None
     assert scores.segments[0] == 1.0
+    assert spanjury.score_metric("f1", "a cat sat", "a cat sat").corpus == 1.0
 
 
 def test_a_text_is_judged_in_one_call_and_many_in_one_more() -> None:
@@ -80,8 +81,26 @@ async def test_the_same_is_awaited_and_iterated() -> None:
     async for text_report in spanjury.aevaluate([{"output": "It is."}], judges=["form"]):
         assert_type(text_report, spanjury.TextReport)
     panel = await spanjury.open_panel(judges=["form"])
-    assert_type(panel, HeldPanel)
+    assert_type(panel, spanjury.OpenedPanel)
     await panel.aclose()
+
+
+async def test_events_of_a_stream_have_a_type_to_annotate_with() -> None:
+    def shown(event: spanjury.StreamEvent) -> str:
+        return event.report.text if isinstance(event, spanjury.StreamEnd) else event.text
+
+    events = [event async for event in spanjury.astream("It is.", judges=["form"])]
+    assert {shown(event) for event in events} == {"It is."}
+
+
+async def test_an_agent_whose_messages_have_a_type_of_their_own_is_supervised() -> None:
+    async def run(messages: list[dict[str, str]]) -> list[dict[str, str]]:
+        return [*messages, {"role": "assistant", "content": "It opened in 1932."}]
+
+    judge = MarkingJudge()
+    done = await agents.asupervise(run, "When did it open?", judges=judge, aspects="honesty")
+    assert_type(done.result, list[dict[str, str]])
+    assert done.result[-1]["content"] == "It opened in 1932."
 
 
 def test_the_report_of_an_exam_knows_its_result() -> None:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from spanjury.adapters.files.limits import USUAL
 from spanjury.adapters.files.reading.foreign_values import role_of
-from spanjury.adapters.files.strict_json import excerpt, parse_json
+from spanjury.adapters.files.strict_json import NestingError, excerpt, parse_json
 from spanjury.judges.core import (
     ConfigError,
     DataError,
@@ -220,14 +220,18 @@ def _dumped(message: object) -> object:
 def trajectory_in_text(text: str, *, depth: int = USUAL.depth) -> Trajectory | None:
     """Return the trajectory in a JSON document, or in one message per line; None if none.
 
-    JSON that is nested more than `depth` deep holds none.
+    Raises `NestingError` if JSON is nested more than `depth` deep, which hides what it holds.
     """
     try:
         document = parse_json(text, depth=depth)
-    except (DataError, RecursionError):
+    except NestingError:
+        raise
+    except DataError:
         try:
             document = [parse_json(line, depth=depth) for line in text.splitlines() if line.strip()]
-        except (DataError, RecursionError):
+        except NestingError:
+            raise
+        except DataError:
             return None
     if isinstance(document, list) and len(document) == 1 and isinstance(document[0], dict):
         document = document[0] if conversation_in(document[0]) else document

@@ -232,6 +232,11 @@ class ShardPart:
     path: Path
     whole: Path
 
+    @property
+    def names_its_data(self) -> bool:
+        """True if its run folder says which data and settings it is of."""
+        return bool(_job_of(self))
+
 
 def find_parts(given: Sequence[Path]) -> tuple[ShardPart, ...]:
     """Return the shards at the `given` paths, sorted by number.

@@ -10,7 +10,7 @@ from spanjury.orchestration.services.serving.batches.records import BatchState
 
 _PROBABILITY = "Probability of an error, 0 to 1; null if no judge states one."
 
-_UNVERIFIED = "Sentences that are neither vouched for nor marked, in order."
+_UNVERIFIED = "Sentences that are neither confirmed nor marked, in order."
 
 
 class _Row(BaseModel):
@@ -65,7 +65,7 @@ class PanelSpan(SeatSpan):
 
 
 class UnverifiedRow(_Row):
-    """A sentence that no judge vouches for, and none marks an error in."""
+    """A sentence that no judge confirms, and none marks an error in."""
 
     start: int = Field(description="Offset of its first code point in the output.")
     end: int = Field(description="Offset behind its last code point.")
@@ -165,8 +165,8 @@ class CheckAnswer(_Row):
     system: str = Field(description="Name of the system that wrote it; empty if none is named.")
     output: str = Field(description="The text that was judged; offsets are in it.")
     decision: Decision | None = Field(
-        description="The gravest decision on any aspect; null if an aspect has none and no other "
-        "is worse."
+        description="The most severe decision on any aspect; null if an aspect has none and no "
+        "other is worse."
     )
     results: list[ResultRow] = Field(description="One for each aspect.")
 
@@ -190,7 +190,7 @@ class SentenceEvent(_Row):
     end: int = Field(description="Offset behind its last code point.")
     text: str = Field(description="The sentence.")
     decision: Decision | None = Field(
-        description="The gravest decision on any aspect; null if it was not judged, as code."
+        description="The most severe decision on any aspect; null if it was not judged, as code."
     )
     error_probability: float | None = Field(description=_PROBABILITY)
     results: list[SentenceRow] = Field(description="One for each aspect of its kind.")

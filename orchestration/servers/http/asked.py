@@ -14,7 +14,7 @@ DEFAULT = "default"
 
 _ASPECTS = (
     "Names of aspects, as `/v1/aspects` lists them; `all` for all of the task."
-    " `criterion: Every price is in euros` is a demand of your own."
+    " `criterion: Every price is in euros` is a requirement of your own."
 )
 _TASK = "Name of a task, as `/v1/aspects` lists them."
 _PANEL = "Name of a panel, as `/v1/judges` lists them."

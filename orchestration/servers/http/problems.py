@@ -19,6 +19,8 @@ from starlette.responses import Response
 from spanjury.orchestration.services.serving.quotas import QuotaError
 
 MEDIA_TYPE = "application/problem+json"
+_PYDANTICS = "Value error, "
+"""Prefix of pydantic's messages."""
 BASE = "/problems/"
 """Prefix of a type, followed by its name."""
 
@@ -179,13 +181,27 @@ def answer_invalid(_: Request, error: Exception) -> Response:
     """Return the response to invalid fields, without repeating their values."""
     assert isinstance(error, RequestValidationError)
     problems: Sequence[Mapping[str, object]] = error.errors()
-    if any(problem["type"] == "json_invalid" for problem in problems):
-        return ProblemError("body-not-json").response()
+    for problem in problems:
+        if problem["type"] == "json_invalid":
+            return ProblemError("body-not-json", _where_not_json(problem)).response()
     fields = [
-        {"field": _field_path(problem["loc"]), "detail": str(problem["msg"])}
-        for problem in problems
+        {"field": _field_path(problem["loc"]), "detail": _detail(problem)} for problem in problems
     ]
     return ProblemError("body-invalid", more={"fields": fields[:20]}).response()
+
+
+def _where_not_json(problem: Mapping[str, object]) -> str:
+    """Return what the parser of the body expected, and where."""
+    where, context = problem["loc"], problem.get("ctx")
+    assert isinstance(where, tuple)
+    assert isinstance(context, Mapping)
+    return f"{context['error']} (character {where[-1]}, counted from 0)"
+
+
+def _detail(problem: Mapping[str, object]) -> str:
+    if problem["type"] == "extra_forbidden":
+        return "there is no such field; /openapi.json lists the fields"
+    return str(problem["msg"]).removeprefix(_PYDANTICS)
 
 
 def answer_http_error(_: Request, error: Exception) -> Response:

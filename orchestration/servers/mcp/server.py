@@ -86,8 +86,8 @@ Aspects = Annotated[
     list[str],
     BeforeValidator(_listed),
     Field(
-        description="Names from list_aspects, or demands of your own: 'criterion: Every price is in"
-        " euros'. The usual aspects of the task if empty."
+        description="Names from list_aspects, or requirements of your own: 'criterion: Every price"
+        " is in euros'. The usual aspects of the task if empty."
     ),
 ]
 Rubric = Annotated[

@@ -115,7 +115,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
 
     @classmethod
     def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
-        """Return what is `given` with texts for its recipe: twins, trajectories or summaries."""
+        """Return what is `given` with texts for its recipe: pairs, trajectories or summaries."""
         if given["recipe"] is None:
             return {**given, "data": exam_texts.TWINS, "recipe": _OF_TWINS}
         return {**given, "data": exam_texts.demo_for(given["recipe"])}

@@ -15,7 +15,8 @@ from spanjury.orchestration.services.judging.conditions import conditions_of
 from spanjury.orchestration.services.judging.exam_texts import read_texts, texts_of
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.studies.discernment.exam import generated_pairs
-from spanjury.orchestration.studies.discernment.score_arrays import is_harmless
+from spanjury.orchestration.studies.discernment.score_arrays import BIAS, is_harmless
+from spanjury.orchestration.studies.span_bench.gold import EFFECTS
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.results import check_output, write_segments
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
@@ -150,8 +151,14 @@ aperturb, perturb = from_python(Perturb, name="perturb")
 def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment:
     """Return the damaged segment with all that it takes to do it again.
 
-    A text is none the worse for a harmless change, so no error is marked in it.
+    A text is none the worse for a harmless change, so no error is marked in it. The damage is not
+    an error on every aspect, so the row says what each score should do. An attempt to sway the
+    judge is no error on the aspects whose scores it should leave unchanged, but a judge that flags
+    it need not be wrong: their effects are left out.
     """
+    effects = condition.perturbation.effects
+    if condition.perturbation.family == BIAS:
+        effects = {name: effect for name, effect in effects.items() if effect != "unchanged"}
     harmless = is_harmless(condition.perturbation, aspects=(EVERY_ASPECT,))
     return replace(
         pair.damaged,
@@ -166,7 +173,7 @@ def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment
             "options": dict(condition.options),
             "seed": seed,
             "edits": [edit._asdict() for edit in pair.damage.edits],
-            **({"supported": True} if harmless else {}),
+            **({"supported": True} if harmless else {EFFECTS: dict(effects)}),
         },
     )
 

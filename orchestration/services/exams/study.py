@@ -449,10 +449,14 @@ class Declared(NamedTuple):
     is_positional: bool = False
 
 
-def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str) -> str:
-    """Return the line that says what an exam is about."""
+def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str = "") -> str:
+    """Return the line that says what an exam is about.
+
+    `parts` names what else is judged, for example ``"3 conditions"``.
+    """
     names = ", ".join(aspect.name for aspect in aspects)
-    return f"{counted(len(texts), 'text')}, {parts}, {counted(len(aspects), 'aspect')}: {names}"
+    counts = [counted(len(texts), "text"), parts, counted(len(aspects), "aspect")]
+    return f"{', '.join(filter(None, counts))}: {names}"
 
 
 def own_parameters(study: type[Any]) -> Mapping[str, Declared]:

@@ -38,7 +38,7 @@ class FoundError:
     Parameters
     ----------
     number
-        Its number in this report, from 1; the gravest comes first.
+        Its number in this report, from 1; the most severe comes first.
     aspect
         The aspect on which it was found.
     severity
@@ -97,7 +97,7 @@ class AspectScore:
     error_probability
         Probability that the text has an error, 0 to 1; null where no judge says.
     unverified
-        Sentences that no judge vouches for, and none marks an error in: check them otherwise.
+        Sentences that no judge confirms, and none marks an error in: check them otherwise.
     """
 
     aspect: str
@@ -125,7 +125,7 @@ class TextCheck:
     task
         What the text was judged as.
     errors
-        The errors, the gravest first.
+        The errors, the most severe first.
     aspects
         The score of each aspect, or why it has none.
     """
@@ -222,7 +222,7 @@ def _aspect_score(result: Result) -> AspectScore:
 
 
 def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
-    """Return the errors of all aspects, gravest first, then in the order of the text."""
+    """Return the errors of all aspects, most severe first, then in the order of the text."""
     errors = [(result, span) for result in results for span in result.report.spans]
     errors.sort(key=lambda error: _rank(error[1]))
     return tuple(
@@ -324,7 +324,7 @@ def feedback_on(
 ) -> str | None:
     """Return a request to correct a text; None if the text meets none of `conditions`.
 
-    It names all errors on the failing aspects, gravest first, with words, position, reason,
+    It names all errors on the failing aspects, most severe first, with words, position, reason,
     severity and the evidence from the source: correcting them one by one would cost more rounds. A
     quote that is not in the text is named only if a condition asks for such quotes.
     """

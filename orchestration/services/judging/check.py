@@ -1,6 +1,6 @@
 """One text at a time: take it with its source, and have a panel report on it."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,7 +65,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     rubric: RubricLike | None = None,
-    references: Sequence[str] = (),
+    references: str | Sequence[str] = (),
     segment_id: str = "",
     system: str = "",
     panel: Panel | PanelConfig | Path | str | None = None,
@@ -139,7 +139,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     rubric: RubricLike | None = None,
-    references: Sequence[str] = (),
+    references: str | Sequence[str] = (),
     segment_id: str = "",
     system: str = "",
     aspects_files: Sequence[Path] = (),
@@ -165,7 +165,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     rubric
         Weighted criteria to judge in addition, or alone if no aspects are named.
     references
-        Texts that people would have accepted.
+        A text that people would have accepted, or several.
     segment_id
         The name of the text; derived from it if empty.
     system
@@ -190,7 +190,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     written = output if isinstance(output, str) else ""
     name = task or _task_of(given) or (AGENT if trajectory else "")
     if not name:
-        by_header = passages_apart(source) if isinstance(source, Mapping) else {}
+        by_header = _by_header(source) if isinstance(source, Mapping) else {}
         name = catalogue.likely_task(names, inputs=by_header, output=written)
     the_task = catalogue.task(name)
     text = Segment(
@@ -198,7 +198,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
         output=written,
         inputs=_inputs(source, _source_header(catalogue, the_task)),
         task=name,
-        references=tuple(references),
+        references=(references,) if isinstance(references, str) else tuple(references),
         system=system,
     )
     if trajectory is not None:
@@ -276,6 +276,8 @@ def _trajectory(
         if tools:
             raise ConfigError("tools go with messages; the output is a text")
         return None
+    if isinstance(output, bytes) or not isinstance(output, Trajectory | Sequence | Mapping):
+        raise ConfigError(f"output is a text or an agent's messages, got {output!r:.80}")
     if source is not None:
         raise ConfigError("messages hold their sources: give no source beside them")
     return as_trajectory(output, tools)
@@ -306,7 +308,7 @@ def _inputs(source: Source | None, header: str) -> dict[str, str]:
     if isinstance(source, str):
         return {header: source}
     if isinstance(source, Mapping):
-        return passages_apart(source)
+        return _by_header(source)
     if not isinstance(source, Sequence):
         raise ConfigError(
             f"source is a text, a list of passages, or texts by header, not {type(source).__name__}"
@@ -320,6 +322,19 @@ def _inputs(source: Source | None, header: str) -> dict[str, str]:
     if len(inputs) != len(passages):
         raise ConfigError("two documents of the source have the same id")
     return inputs
+
+
+def _by_header(source: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
+    """Return inputs with one text per header; raise `ConfigError` if one has another form."""
+    for header, given in source.items():
+        passages: object = [given] if isinstance(given, str) else given
+        if (
+            not isinstance(passages, Collection)
+            or isinstance(passages, Mapping)
+            or not all(isinstance(passage, str) for passage in passages)
+        ):
+            raise ConfigError(f"source[{header!r}] is a text or a list of texts, got {given!r:.80}")
+    return passages_apart(source)
 
 
 def _passage(passage: object) -> tuple[str, str]:

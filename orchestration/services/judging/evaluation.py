@@ -38,7 +38,7 @@ from spanjury.orchestration.engine.stopping import GRACE, FailurePolicy, StopTok
 from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.judging.check import RubricLike
 from spanjury.orchestration.services.judging.evaluate import JudgedRow, judge_pairs
-from spanjury.orchestration.services.judging.job import readable
+from spanjury.orchestration.services.judging.job import check_limit, readable
 from spanjury.orchestration.services.judging.panels import Judges, Models, panel_config
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.services.judging.synchronous import synchronous
@@ -364,6 +364,7 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     RunFailedError
         After the complete reports, if a model cannot be used, or does not answer for too long.
     """
+    check_limit(limit)
     terms = Terms(
         panel=panel_config(panel, judges=judges, models=models),
         output=None if output is None else Path(output),

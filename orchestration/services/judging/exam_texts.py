@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spanjury.judges.core import Segment
 from spanjury.judges.text.sentences import sentences
-from spanjury.orchestration.services.judging.job import readable
+from spanjury.orchestration.services.judging.job import check_limit, readable
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.sources import open_rows
 
@@ -17,7 +17,7 @@ FLAWS, AGENTS = "flaws", "agents"
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
 """Texts that are shipped with the package."""
 TWINS = DEMO.with_name("twins.jsonl")
-"""Texts that are shipped with the package, each with a wrong twin that was written with it."""
+"""Texts that are shipped with the package, each with a wrong version that was written with it."""
 TRAJECTORIES = DEMO.with_name("trajectories.jsonl")
 """Trajectories that are shipped with the package, with and without errors."""
 
@@ -58,7 +58,7 @@ def damage_for(segments: Sequence[Segment]) -> str:
 def rivals() -> Texts:
     """Return texts of four systems about the articles of `TWINS`, scored by construction.
 
-    The system ``right`` has the right twin and ``wrong`` the wrong one. ``right-long`` and
+    The system ``right`` has the right version and ``wrong`` the wrong one. ``right-long`` and
     ``wrong-long`` append the last sentence of the article, which makes a text neither more nor less
     consistent: these two are longer but no better.
     """
@@ -98,9 +98,10 @@ def texts_of(
     `data` is a path, rows, segments, a data frame of pandas or polars, or texts; `columns` are as
     in `read_segments`.
 
-    Raise `ConfigError` if `data` has none of these forms, and `DataError` if there is no row, or
-    one cannot be read.
+    Raise `ConfigError` if `data` has none of these forms or `limit` is no number of rows, and
+    `DataError` if there is no row, or one cannot be read.
     """
+    check_limit(limit)
     if isinstance(data, Texts):
         return data
     if isinstance(data, Path | str):

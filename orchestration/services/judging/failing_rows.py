@@ -9,8 +9,8 @@ from pathlib import Path
 from spanjury.judges.core import Aspect, ConfigError, EvaluationError, Segment
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
-from spanjury.orchestration.studies.failing.conditions import Failure, impossible_score
-from spanjury.orchestration.studies.failing.gate import Terms
+from spanjury.orchestration.studies.failing.conditions import Failure
+from spanjury.orchestration.studies.failing.gate import Terms, impossible_term
 from spanjury.orchestration.studies.failing.lines import Location, sarif
 from spanjury.orchestration.wiring.sources import numbered_rows
 
@@ -32,13 +32,13 @@ def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
         if (aspect.task.name, aspect.name) not in judged:
             judged[aspect.task.name, aspect.name] = aspect
             unknown.discard(aspect.name)
-            if not unknown and not impossible_score(terms.conditions, judged.values()):
+            if not unknown and not impossible_term(terms, judged.values()):
                 return
     if unknown:
         names = ", ".join(map(repr, sorted(unknown)))
         aspects = ", ".join(dict.fromkeys(name for _, name in judged))
         raise ConfigError(f"no text is judged on {names}; aspects: {aspects}")
-    raise ConfigError(impossible_score(terms.conditions, judged.values()))
+    raise ConfigError(impossible_term(terms, judged.values()))
 
 
 def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Location]:

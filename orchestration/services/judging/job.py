@@ -192,6 +192,12 @@ def _paired(job: Job, segments: Iterable[Segment]) -> Iterator[tuple[Segment, As
     return pair(segments, job.catalogue, task=job.task, aspects=job.asked_aspects)
 
 
+def check_limit(limit: object) -> None:
+    """Raise `ConfigError` unless `limit` is None or a number of rows, 1 or more."""
+    if limit is not None and not (isinstance(limit, int) and limit >= 1):
+        raise ConfigError(f"limit is a whole number of rows, 1 or more, got {limit!r}")
+
+
 def readable(
     rows: Iterable[Segment | DataError], bad: list[DataError], *, skip: bool
 ) -> Iterator[Segment]:

@@ -23,6 +23,7 @@ with lazily():
 _SOURCE = "Source"
 Format = Literal["spanjury metric scores 1"]
 Parsed = TypeVar("Parsed", bound=BaseModel)
+T = TypeVar("T")
 
 
 def with_texts(
@@ -104,10 +105,10 @@ class Scored:
 
 def score_metric(
     metric: str,
-    outputs: Sequence[str],
-    references: Sequence[str | Sequence[str]] = (),
+    outputs: str | Sequence[str],
+    references: str | Sequence[str | Sequence[str]] = (),
     *,
-    sources: Sequence[str] = (),
+    sources: str | Sequence[str] = (),
 ) -> MetricScores:
     """Measure texts in memory by one metric.
 
@@ -116,7 +117,7 @@ def score_metric(
     metric
         ``NAME`` or ``NAME:option=value,…``.
     outputs
-        The texts, one or more.
+        The text or the texts.
     references
         One or more references for each output; empty for metrics that take none.
     sources
@@ -139,6 +140,7 @@ def score_metric(
     >>> score_metric("wer", ["a cat sat"], ["the cat sat"]).segments
     (0.3333333333333333,)
     """
+    outputs, references, sources = _several(outputs), _several(references), _several(sources)
     for texts, what in ((references, "references"), (sources, "sources")):
         if texts and len(texts) != len(outputs):
             raise ConfigError(f"{len(outputs)} outputs, and {what} for {len(texts)} of them")
@@ -157,6 +159,11 @@ def score_metric(
     ]
     check_samples(named, samples, ids=[str(index) for index in range(len(samples))])
     return put_together(named, [measured(named, samples)])
+
+
+def _several(texts: str | Sequence[T]) -> Sequence[str | T]:
+    """Return one text or several as several; a text is itself a sequence of strings."""
+    return (texts,) if isinstance(texts, str) else texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,10 +39,10 @@ class _Life:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldPanel(Panel):
-    """A panel that knows whether it is open.
+class OpenedPanel(Panel):
+    """A panel that `open_panel` has opened; all tasks of its event loop can share it.
 
-    It accepts no new assessment once closing begins; assessments under way finish first.
+    It accepts no new assessment once `aclose` is called; assessments under way finish first.
     """
 
     life: _Life = field(repr=False, compare=False)
@@ -89,13 +89,13 @@ class PanelOpening:
 
     def __init__(self, config: PanelConfig) -> None:
         self._config = config
-        self._panel: HeldPanel | None = None
+        self._panel: OpenedPanel | None = None
 
-    def __await__(self) -> Generator[object, None, HeldPanel]:
-        """Open the panel; the caller must call `HeldPanel.aclose`."""
+    def __await__(self) -> Generator[object, None, OpenedPanel]:
+        """Open the panel; the caller must call `OpenedPanel.aclose`."""
         return self._opened().__await__()
 
-    async def __aenter__(self) -> HeldPanel:
+    async def __aenter__(self) -> OpenedPanel:
         """Open the panel."""
         self._panel = await self._opened()
         return self._panel
@@ -105,12 +105,12 @@ class PanelOpening:
         if self._panel is not None:
             await self._panel.aclose()
 
-    async def _opened(self) -> HeldPanel:
+    async def _opened(self) -> OpenedPanel:
         async with AsyncExitStack() as opening:
             panel = await opening.enter_async_context(open_configured_panel(self._config))
             life = _Life(models=opening.pop_all())
         parts = {part.name: getattr(panel, part.name) for part in fields(Panel) if part.init}
-        return HeldPanel(**parts, life=life)
+        return OpenedPanel(**parts, life=life)
 
 
 def _named(segment: Segment, aspect: str) -> Aspect:
@@ -139,7 +139,8 @@ def open_panel(
     ----------
     panel
         A whole panel, or the TOML file that describes one, or ``"best"`` for the default panel with
-        the best checker on this machine. No other parameter may then be set.
+        the best checker on this machine, ``"tuned"`` with the tuned model. No other parameter may
+        then be set.
     judges
         Names of judges, with options as in ``"annotator:max_tokens=512"``, or your own judges; one
         or several. By default: an annotator for each model, or the offline judges if there is no
@@ -188,7 +189,9 @@ def entered(
     if not isinstance(panel, Panel):
         return open_panel(panel, judges=judges, models=models)
     if judges or models:
-        raise ConfigError("an open panel has its judges and models: name no others")
+        raise ConfigError(
+            "an open panel has its own judges and models: name no others, or open a panel with them"
+        )
     return nullcontext(panel)
 
 
@@ -206,11 +209,19 @@ def panel_config(
     seats = (judges,) if isinstance(judges, str | SeatConfig | Judge) else tuple(judges)
     asked = (models,) if isinstance(models, str | ModelConfig) else tuple(models)
     if panel is not None and (seats or asked):
-        raise ConfigError("a panel has its judges and models: name no others")
+        raise ConfigError(
+            "a panel has its own judges and models: name no others, or describe all of them by a"
+            " PanelConfig or in the panel file"
+        )
     if isinstance(panel, PanelConfig):
         return panel
     if isinstance(panel, str | PathLike):
         return read_panel_file(Path(panel))
+    if isinstance(panel, Panel):
+        raise ConfigError(
+            "an open panel cannot be used here, since the texts are judged in another event loop:"
+            " pass the PanelConfig or the path of a panel file"
+        )
     if panel is not None:
         raise ConfigError(
             "a panel is a PanelConfig, an open panel or the path of a panel file, got"

@@ -103,7 +103,7 @@ class JudgedSentence:
 
     @property
     def decision(self) -> Decision | None:
-        """The gravest decision on any aspect; None if the sentence was not judged."""
+        """The most severe decision on any aspect; None if the sentence was not judged."""
         return None if self.report is None else self.report.decision
 
     @property
@@ -152,6 +152,7 @@ class StreamEnd:
 
 
 StreamEvent = TextPiece | JudgedSentence | StreamEnd
+"""An event of a text that is judged while it is written."""
 
 
 def astream(  # noqa: PLR0913  all but the text have defaults
@@ -162,7 +163,7 @@ def astream(  # noqa: PLR0913  all but the text have defaults
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     rubric: RubricLike | None = None,
-    references: Sequence[str] = (),
+    references: str | Sequence[str] = (),
     segment_id: str = "",
     system: str = "",
     panel: Panel | PanelConfig | Path | str | None = None,

@@ -79,7 +79,7 @@ class TextReport:
 
     @property
     def decision(self) -> Decision | None:
-        """The gravest decision on any aspect; the criteria of a rubric count through it.
+        """The most severe decision on any aspect; the criteria of a rubric count through it.
 
         None if no aspect is faulty or unsure but one has no decision: what was not judged is not
         ok.
@@ -120,7 +120,8 @@ class TextReport:
         Raises
         ------
         ConfigError
-            If there is no term, or one cannot be parsed, can never hold or always holds.
+            If there is no term, or one cannot be parsed, can never hold, always holds, or names an
+            aspect on which the text was not judged.
 
         Examples
         --------
@@ -135,6 +136,9 @@ class TextReport:
             raise ConfigError(
                 "passed() needs a term, as in passed(fail_on='severity>=4'); report.ok has none"
             )
+        if unjudged := sorted(terms.aspects - self.reports.keys()):
+            names, judged = ", ".join(map(repr, unjudged)), ", ".join(self.reports)
+            raise ConfigError(f"the text was not judged on {names}; aspects: {judged}")
         return not any(gate.held_to(terms, self.results).missed())
 
     def __bool__(self) -> bool:

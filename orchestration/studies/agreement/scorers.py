@@ -18,9 +18,13 @@ from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, LevelCorrelation, level_correlation
 from spanjury.stats.correlations.metric_permutation import perm_both
 from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
-from spanjury.stats.correlations.resampled_correlations import Over, resampled_correlations
+from spanjury.stats.correlations.resampled_correlations import (
+    Over,
+    correlation_estimate,
+    resampled_correlations,
+)
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
-from spanjury.stats.resampling import Estimate, estimates
+from spanjury.stats.resampling import Estimate
 
 K = TypeVar("K", bound=Hashable)
 L = TypeVar("L", bound=Hashable)
@@ -246,7 +250,8 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
         level_correlation(ratings.human, scores, level=settings.level, method=settings.method)
         for scores in ratings.scores
     ]
-    intervals = _intervals(ratings, settings, rng=rng)
+    groups = [result.groups for result in values]
+    intervals = _intervals(ratings, settings, groups=groups, rng=rng)
     correlations = [result.value for result in values]
     is_tested = settings.draws and not np.all(np.isnan(correlations))
     nearest = int(np.nanargmax(correlations)) if is_tested else None
@@ -289,27 +294,32 @@ def _reason(
     return value.reason
 
 
-def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> list[Estimate]:
+def _intervals(
+    ratings: Ratings, settings: Settings, *, groups: Sequence[int], rng: Generator
+) -> list[Estimate]:
     """Resample for one scorer at a time: each on the outputs that it scored itself."""
     if not settings.draws:
         return [Estimate()] * len(ratings.scorers)
     return [
-        estimates(
+        correlation_estimate(
             resampled_correlations(
                 ratings.human,
                 scores,
                 level=settings.level,
                 method=settings.method,
-                rng=twin,
+                rng=drawn,
                 over=ratings.resampled,
                 draws=settings.draws,
-            )
-        )[0]
-        for scores, twin in zip(ratings.scores, _twins(rng, len(ratings.scorers)), strict=True)
+            ),
+            groups=averaged,
+        )
+        for scores, averaged, drawn in zip(
+            ratings.scores, groups, _same_draws(rng, len(ratings.scorers)), strict=True
+        )
     ]
 
 
-def _twins(rng: Generator, count: int) -> Iterator[Generator]:
+def _same_draws(rng: Generator, count: int) -> Iterator[Generator]:
     """Yield generators that all draw the same."""
     seed = int(rng.integers(2**32))
     return (default_rng(seed) for _ in range(count))
@@ -329,7 +339,7 @@ def _behind(
     tests = np.count_nonzero(~np.isnan(values)) - 1
     draws = max(settings.draws, math.ceil(tests / LEVEL))
     if nearest is not None:
-        for number, drawn in enumerate(_twins(rng, len(p))):
+        for number, drawn in enumerate(_same_draws(rng, len(p))):
             if number != nearest and not math.isnan(values[number]):
                 p[number] = perm_both(
                     ratings.human,

@@ -139,7 +139,8 @@ def _on_spans(findings: MetaFindings) -> Iterator[Prose]:
 def _scorers(findings: MetaFindings) -> Iterator[Block]:
     yield Paragraph(_method(findings), only="page")
     yield _overview(findings)
-    yield Bullets([*_without_a_level(findings)], tone="caution")
+    remarks = [*_without_a_level(findings), *_without_an_interval(findings)]
+    yield Bullets(remarks, tone="caution")
     for each in findings.aspects:
         yield Section(each.aspect, [_measures(each.agreements)], only="page")
 
@@ -162,6 +163,23 @@ def _without_a_level(findings: MetaFindings) -> Iterator[str]:
             )
 
 
+def _without_an_interval(findings: MetaFindings) -> Iterator[str]:
+    """Name the correlations that did not vary over the draws, which bounds none of them."""
+    if not findings.settings.draws:
+        return
+    for each in findings.aspects:
+        unbounded = [
+            agreement.scorer
+            for agreement in each.agreements
+            if math.isnan(agreement.low) and not math.isnan(agreement.value)
+        ]
+        if unbounded:
+            yield (
+                f"{each.aspect}: the correlation is equal in every draw, so it has no interval: "
+                f"{', '.join(unbounded)}; rate texts for more inputs"
+            )
+
+
 def _method(findings: MetaFindings) -> str:
     settings = findings.settings
     method = (
@@ -172,8 +190,9 @@ def _method(findings: MetaFindings) -> str:
         return method
     return (
         f"{method} Brackets are 95 % intervals over resampled {_resampled(findings)} "
-        f"({settings.draws} draws, seed {settings.seed}). A scorer that was fitted to these "
-        "ratings has an advantage that no interval shows."
+        f"({settings.draws} draws, seed {settings.seed}). If all inputs have the same correlation, "
+        "they are the bounds within which unseen inputs may differ. A scorer that was fitted to "
+        "these ratings has an advantage that no interval shows."
     )
 
 

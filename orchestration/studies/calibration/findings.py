@@ -89,7 +89,7 @@ def _held_out(own: CalibrationTexts, others: CalibrationTexts, terms: Terms) -> 
     if fitted.score_map is not None:
         mapped = np.array([fitted.score_map.at(score) for score in own.scores])
     if (weights := fitted.severity_weights) is not None:
-        # Weights say nothing of a unit: the gravest error costs 1 in every fold.
+        # Weights say nothing of a unit: the most severe error costs 1 in every fold.
         fitted_penalties = penalties(own, weights) / weights[-1]
     if fitted.thresholds is not None:
         unsure, faulty = alarms(own.suspicions(like=others), fitted.thresholds)
@@ -105,7 +105,7 @@ def mean_human_score(texts: CalibrationTexts) -> float:
 
 
 def alarms(suspicions: Suspicions, thresholds: Thresholds) -> tuple[FloatArray, FloatArray]:
-    """Return 1 for texts that are unsure or graver, and for faulty ones.
+    """Return 1 for texts that are unsure or worse, and for faulty ones.
 
     NaN for texts without a number to compare, and all for faulty ones without such a threshold.
     """

@@ -2,7 +2,7 @@
 
 Texts about one source are correlated, so intervals and tests treat each source as one observation.
 
-Judges are also compared by the damaged texts that each catches without their clean twins.
+Judges are also compared by the damaged texts that each catches without their clean versions.
 Each judge has a cut-off of its own on each aspect, which at most 10 % of the clean and the
 harmlessly changed texts are below that both exams have shown. Every draw of texts sets it again.
 """
@@ -404,7 +404,7 @@ class Comparison:
     """The results of a comparison.
 
     `caught`, `caught_contrasts`: the same of the share of damaged texts that are caught without
-    their clean twins at a false-alarm rate of 10 %; None, or empty, where the clean texts are too
+    their clean versions at a false-alarm rate of 10 %; None, or empty, if the clean texts are too
     few to state it.
     """
 

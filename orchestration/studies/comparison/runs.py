@@ -178,7 +178,7 @@ def _entries(row: Difference) -> Iterator[Entry]:
     yield right("higher", row.higher, only="page")
     yield right("lower", row.lower, only="page")
     yield right("texts", Cell(row.texts, note=f"(+{alone} in one)" if alone else ""), wrap=True)
-    yield right("sources", row.sources)
+    yield right("sources", row.sources, only="page")
 
 
 def mean_difference(

@@ -122,7 +122,7 @@ def conclusions(comparison: Comparison) -> tuple[str, ...]:
 
 
 def caught_conclusion(comparison: Comparison) -> str:
-    """Say in a sentence which judge catches more damaged texts without their clean twins."""
+    """Say in a sentence which judge catches more damaged texts without their clean versions."""
     caught = comparison.caught
     if caught is None:
         return (

@@ -93,7 +93,7 @@ def conclusion_on(finding: Finding, on: OnAspect) -> Conclusion:
 
 
 def is_large(detection: Detection) -> bool:
-    """Return whether scores fall by enough to act on a text without its clean twin.
+    """Return whether scores fall by enough to act on a text without its clean version.
 
     They do if more texts are caught than false alarms would be, with the whole interval, or if
     the mean falls by half a step, and by more than after any harmless change.

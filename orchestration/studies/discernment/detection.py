@@ -1,9 +1,9 @@
-"""Detection: which damaged texts the scores on an aspect catch without their clean twins.
+"""Detection: which damaged texts the scores on an aspect catch without their clean versions.
 
-A judge in use sees one text and no twin. So a cut-off is set for each aspect that flags at most
-5 % or 10 % of the texts that are not worse, and damaged texts below it are caught. Texts that are
-not worse are the clean ones and those after a harmless change. A damaged text without a score is
-not caught: no alarm is raised on it.
+A judge in use sees one text and not its clean version. So a cut-off is set for each aspect that
+flags at most 5 % or 10 % of the texts that are not worse, and damaged texts below it are caught.
+Texts that are not worse are the clean ones and those after a harmless change. A damaged text
+without a score is not caught: no alarm is raised on it.
 """
 
 import math
@@ -75,7 +75,7 @@ def markings(
 
 
 def marked_in(pair: PerturbedPair, aspects: Sequence[str], judgements: Judgements) -> Localisation:
-    """Compare what is marked in one damaged text, and not in its clean twin, with its damage."""
+    """Compare what is marked in one damaged text, and not in its clean version, with its damage."""
     spans = [span for aspect in aspects for span in _new(pair, aspect, judgements)]
     return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
 
@@ -436,10 +436,10 @@ WRITTEN = "written"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenTwins:
-    """The pairs of a right text and the wrong twin that a person wrote, of all kinds together.
+    """The pairs of a right text and the wrong version that a person wrote, of all kinds together.
 
     `pairs`, `sources`: those with both scores, and the sources that they are of.
-    `wrong`, `unscored`: all wrong twins, and those of them without a score, which are not caught.
+    `wrong`, `unscored`: all wrong versions, and those without a score, which are not caught.
     """
 
     pairs: int
@@ -449,15 +449,15 @@ class WrittenTwins:
     kinds: tuple[str, ...]
     """Names of the conditions."""
     aspects: tuple[str, ...]
-    """On which the scores are: all that the twins harm."""
+    """On which the scores are: all that the wrong versions harm."""
     false_alarms: float
-    """Share of the right twins with a score below the cut-off, which is the highest with `USUAL` at
-    most; NaN where they are too few to state the rate."""
+    """Share of the right versions with a score below the cut-off, which is the highest with `USUAL`
+    at most; NaN where they are too few to state the rate."""
     caught: Estimate
-    """Share of all wrong twins below it; not defined where there is none."""
+    """Share of all wrong versions below it; not defined where there is none."""
     in_order: Estimate
-    """Share of the pairs with both scores of which the wrong twin scores lower, ties half; 0.5 is
-    chance."""
+    """Share of the pairs with both scores of which the wrong version scores lower, ties half; 0.5
+    is chance."""
 
 
 def written_twins(
@@ -467,7 +467,7 @@ def written_twins(
     seed: int,
     draws: int,
 ) -> WrittenTwins | None:
-    """Return what a judge makes of the twins; None where there are none with scores."""
+    """Return the figures of the written pairs; None if there are none with scores."""
     rows = [
         number
         for number, condition in enumerate(conditions)

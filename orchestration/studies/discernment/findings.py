@@ -193,7 +193,7 @@ class Finding:
     set to 0; NaN without weights. An aspect without scores is skipped and the others' weights are
     scaled up; NaN if less than half of the weight is left.
     `unscored_weights`: aspect -> its weight, for aspects with a weight and without scores.
-    `detections`, `markings`: aspect by aspect: what the scores catch without the clean twin, and
+    `detections`, `markings`: aspect by aspect: what the scores catch without the clean version, and
     whether spans lie where the damage is.
     """
 

@@ -326,7 +326,7 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
 
 
 def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:
-    """Yield the shares of damaged texts that are caught without their clean twins."""
+    """Yield the shares of damaged texts that are caught without their clean versions."""
     by_condition = [(finding, [*_measured_on(finding, "falls")]) for finding in harmful]
     if not any(detections for _, detections in by_condition):
         return

@@ -207,7 +207,7 @@ def _summary(findings: Findings) -> Iterator[Block]:
 
 
 def _on_twins(twins: WrittenTwins) -> str:
-    """Say what was measured on the twins that people wrote."""
+    """Say what was measured on the pairs that people wrote."""
     caught, in_order = (
         estimate_cell(share, _SHARE).text for share in (twins.caught, twins.in_order)
     )

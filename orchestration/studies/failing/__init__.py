@@ -1,1 +1,1 @@
-"""Results that a run may not pass with: conditions on reports, demands on means and shares."""
+"""Results that a run may not pass with: conditions on reports, requirements on means and shares."""

@@ -5,6 +5,10 @@ them. Comparisons of spans are met by one span together. A quote that is not in 
 only in a condition that names `located`: a judge made it up. What has no value meets none: a span
 without a severity none on its severity, a report without a score none but those on its outcome,
 its aspect and its spans. Only ``decision!=`` is also met by a report without a decision.
+
+A score is on the aspect's own scale in a condition with ``aspect=NAME``. In any other it is on the
+usual scale of 1 to 5, to which the scores of all aspects are mapped: ``score<3`` is met by the *no*
+of a yes/no criterion and not by its *yes*, although these are 1 and 2.
 """
 
 import math
@@ -32,8 +36,9 @@ from spanjury.orchestration.studies.relations import RELATIONS, Comparison, pars
 _Value = float | str | None
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 _EQUALITY = ("=", "!=")
-_GRAVITY = tuple(Decision)
-"""Decisions from the mildest to the gravest."""
+_USUAL = Scale()
+_DECISIONS = tuple(Decision)
+"""Decisions from the mildest to the most severe."""
 
 _SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = {
     "severity": lambda span: span.severity,
@@ -43,7 +48,7 @@ _SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = {
 }
 _REPORT: Mapping[str, Callable[[Result], _Value]] = {
     # A criterion counts through its rubric, by its weight or as a must-have.
-    "decision": lambda result: None if result.aspect.rubric else _gravity(result.report.decision),
+    "decision": lambda result: None if result.aspect.rubric else _rank(result.report.decision),
     "score": lambda result: result.report.score,
     "error_probability": lambda result: result.report.error_probability,
     "outcome": lambda result: result.report.outcome.value,
@@ -54,7 +59,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "severity": (MIN_SEVERITY, MAX_SEVERITY),
     "probability": (0, 1),
     "error_probability": (0, 1),
-    "score": (1, math.inf),  # the best score depends on the aspect
+    "score": (_USUAL.low, math.inf),  # the best score depends on the aspect
     _COUNT: (0, math.inf),
 }
 _WHOLE = ("severity", _COUNT)
@@ -90,7 +95,8 @@ class Condition:
 
     def can_hold_on(self, scale: Scale) -> bool:
         """Return whether a score on `scale` can meet it."""
-        return _can_hold("score", self._scores, high=scale.high)
+        high = scale.high if _names_aspect(self.of_report) else _USUAL.high
+        return _can_hold("score", self._scores, high=high)
 
     @property
     def _scores(self) -> Sequence["_Compared"]:
@@ -103,7 +109,7 @@ class Condition:
 
     def failing_spans(self, result: Result) -> tuple[ErrorSpan, ...] | None:
         """Return the spans that fail `result`, none if its report alone does; None if it passes."""
-        if not all(part.is_met(_REPORT[part.field](result)) for part in self.of_report):
+        if not all(part.is_met(self._reported(part.field, result)) for part in self.of_report):
             return None
         asked = self.asks_for_unlocated
         spans = [span for span in result.report.spans if asked or not span.hallucinated]
@@ -113,6 +119,13 @@ class Condition:
         if not self.of_span:
             return ()
         return tuple(filter(self._is_met_by, spans)) or None
+
+    def _reported(self, field: str, result: Result) -> _Value:
+        """Return the value of a field of the report on the scale on which it is compared."""
+        value = _REPORT[field](result)
+        if field != "score" or not isinstance(value, float | int) or _names_aspect(self.of_report):
+            return value
+        return _on_usual_scale(value, result.aspect.scale)
 
     def _is_met_by(self, span: ErrorSpan) -> bool:
         return all(part.is_met(_SPAN[part.field](span)) for part in self.of_span)
@@ -160,12 +173,27 @@ def parse_condition(text: str) -> Condition:
         parts = [part for part in compared if part.field == name]
         if not _can_hold(name, parts, high=_RANGES.get(name, (0, 0))[1]):
             raise ConfigError(f"{text.strip()!r} can never hold: {name} is {_range_of(name)}")
+    _check_usual_scale(text.strip(), compared)
     return Condition(
         text=text.strip(),
         of_span=tuple(part for part in compared if part.field in _SPAN),
         of_count=tuple(part for part in compared if part.field == _COUNT),
         of_report=tuple(part for part in compared if part.field in _REPORT),
     )
+
+
+def _check_usual_scale(text: str, compared: Sequence["_Compared"]) -> None:
+    """Raise `ConfigError` if a score of all aspects is compared with one beyond the usual scale."""
+    scores = [part for part in compared if part.field == "score"]
+    if _names_aspect(compared):
+        return
+    if any(float(part.value) > _USUAL.high for part in scores) or not _can_hold(
+        "score", scores, high=_USUAL.high
+    ):
+        raise ConfigError(
+            f"{text!r} can never hold or always does: without aspect=NAME, the score is on the"
+            f" scale of {_USUAL.low} to {_USUAL.high}; name an aspect to use its own scale"
+        )
 
 
 def impossible_score(conditions: Iterable[Condition], aspects: Collection[Aspect]) -> str:
@@ -231,7 +259,7 @@ def _compared(part: str, whole: str) -> _Compared:
 
 def _value(written: Comparison) -> float | str:
     if written.name == "decision":
-        return _gravity(_decision(written))
+        return _rank(_decision(written))
     if written.name not in _WORDS:
         return _number(written)
     if written.relation not in _EQUALITY:
@@ -278,7 +306,7 @@ def _can_hold(name: str, parts: Sequence["_Compared"], *, high: float) -> bool:
     """Return whether any value of a field, of at most `high` if it is a number, meets all parts."""
     values: list[_Value]
     if name == "decision":
-        values = [*range(len(_GRAVITY)), math.nan]
+        values = [*range(len(_DECISIONS)), math.nan]
     elif name in _WORDS:
         values = [*_WORDS[name]] or [*(part.value for part in parts), ""]  # and any other word
     else:
@@ -292,16 +320,27 @@ def _can_hold(name: str, parts: Sequence["_Compared"], *, high: float) -> bool:
     return any(all(part.is_met(value) for part in parts) for value in values)
 
 
-def _gravity(decision: Decision | None) -> float:
+def _names_aspect(parts: Iterable["_Compared"]) -> bool:
+    return any(part.field == "aspect" and part.relation == "=" for part in parts)
+
+
+def _on_usual_scale(score: float, scale: Scale) -> float:
+    """Return a score as if `scale` had five labels; the lowest and the highest are exact."""
+    steps, usual = scale.high - scale.low, _USUAL.high - _USUAL.low
+    return score if steps == usual else _USUAL.low + (score - scale.low) * usual / steps
+
+
+def _rank(decision: Decision | None) -> float:
     """Return the rank of a decision; without one, NaN, which is only unequal to every rank."""
-    return math.nan if decision is None else _GRAVITY.index(decision)
+    return math.nan if decision is None else _DECISIONS.index(decision)
 
 
 def _says(result: Result) -> str:
     report = result.report
     if report.score is None:
         return f"{report.outcome.value}: {report.reason}"
-    words = [f"score {report.score:.2f}"]
+    high = result.aspect.scale.high
+    words = [f"score {report.score:.2f}" + (f" of {high}" if high != _USUAL.high else "")]
     if report.decision is not None and report.basis is not None:
         words = [report.decision.value, *words, report.basis.reason]
     return ", ".join(words)

@@ -1,11 +1,11 @@
-"""A gate: what a run is held to, and what of it is missed, counted result by result.
+"""A gate: the requirements on a run, and those that it does not meet, counted result by result.
 
-A report without a score is in no mean and in no share; how many reports need one is a demand on
-coverage, which is another. A mean or a share of nothing meets no demand.
+A report without a score is in no mean and in no share; how many reports need one is a requirement
+on coverage, which is separate. A mean or a share of nothing meets no requirement.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -37,7 +37,7 @@ class MeanDemand:
     def missed(
         self, means: Mapping[tuple[str, str], Row], scales: Mapping[tuple[str, str], Scale]
     ) -> Iterator[str]:
-        """Yield what is not as demanded; `means` and `scales` are by task and aspect."""
+        """Yield the unmet requirements; `means` and `scales` are by task and aspect."""
         judged = {name: row for name, row in means.items() if self.aspect in {"", name[1]}}
         if not judged:
             yield f"mean score of {self.aspect or 'any aspect'} >= {self.least:g} (no score)"
@@ -135,7 +135,7 @@ class FlaggedTexts:
             self.flagged += 1
 
     def missed(self, most: float) -> Iterator[str]:
-        """Yield what is not as demanded: more than a share of `most` is faulty, or none counts."""
+        """Yield a line if more than a share of `most` is faulty, or no text has a decision."""
         if not self.texts:
             yield f"faulty texts <= {_percent(most)} (no text has a decision)"
         elif (share := self.flagged / self.texts) > most:
@@ -184,6 +184,26 @@ def parse_terms(
         means=tuple(map(parse_mean_demand, fail_under)),
         most_flagged=None if max_flagged is None else parse_share(max_flagged),
     )
+
+
+def impossible_term(terms: Terms, aspects: Collection[Aspect]) -> str:
+    """Return which term compares scores of `aspects` with one that none of their scales has.
+
+    The text is empty if there is no such term.
+    """
+    return impossible_score(terms.conditions, aspects) or next(
+        _impossible_means(terms.means, aspects), ""
+    )
+
+
+def _impossible_means(means: Iterable[MeanDemand], aspects: Collection[Aspect]) -> Iterator[str]:
+    for mean in means:
+        highest = max((each.scale.high for each in aspects if each.name == mean.aspect), default=0)
+        if highest and mean.least > highest:
+            yield (
+                f"mean score of {mean.aspect} >= {mean.least:g} can never be reached; its scale is"
+                f" 1 to {highest}"
+            )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -248,10 +268,10 @@ class Gate:
 def held_to(terms: Terms, results: Iterable[Result]) -> Gate:
     """Return a gate that all `results` went through; those of a text follow each other.
 
-    Raise `ConfigError` if a condition compares scores with one that no aspect's scale has.
+    Raise `ConfigError` if a term compares scores with one that no aspect's scale has.
     """
     results = tuple(results)
-    if problem := impossible_score(terms.conditions, [result.aspect for result in results]):
+    if problem := impossible_term(terms, [result.aspect for result in results]):
         raise ConfigError(problem)
     gate = Gate(terms=terms)
     for result in results:

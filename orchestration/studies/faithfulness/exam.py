@@ -77,7 +77,7 @@ class Condition:
 
     @property
     def by(self) -> int | None:
-        """Steps of severity, positive for graver; None where there are no steps."""
+        """Steps of severity, positive for more severe; None where there are no steps."""
         size = self.options.get("by", 1)
         if self.perturbation.family not in _STEPPED or not isinstance(size, int):
             return None

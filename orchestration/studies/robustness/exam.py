@@ -217,7 +217,7 @@ _CONTROL_SUCCEEDS = {
 _FEW = 20
 """With fewer sources than this an interval is rough, and a success of 0 says little."""
 _NOISY = 0.05
-"""From this share on, what happens of itself is no smaller than what is demanded as a rule."""
+"""From this share on, what happens by itself is no smaller than what is usually required."""
 
 
 def cautions(findings: Findings) -> tuple[str, ...]:

@@ -258,7 +258,7 @@ def _on_set(findings: SetFindings) -> Iterator[str]:
     if findings.unknown:
         yield (
             f"{findings.name}: {counted(findings.unknown, 'text was', 'texts were')} not judged, "
-            "because no mark or label says whether there are errors"
+            "because no mark or label says whether there are errors on the aspect"
         )
     if findings.faulty and not findings.error_free:
         yield (
@@ -428,7 +428,7 @@ def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
 
 
 def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
-    """Return what a demand means on each set: that of its name, or all where it names none.
+    """Return what a requirement means on each set: that of its name, or all where it names none.
 
     Raise `ConfigError` for a measure that the bench will not give; the message lists those that
     there are.
@@ -449,7 +449,7 @@ def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
 
 
 def _name(figure: str, name: str) -> str:
-    """Return the name of the measure of a set, in which a demand can name it."""
+    """Return the name of the measure of a set, by which a requirement can name it."""
     return f"{figure}.{_OTHER.sub('-', name)}"
 
 

@@ -3,11 +3,15 @@
 A text has an error where people marked one, or ``supported`` in its row is false. It has none
 where ``supported`` is true, its list of spans is empty, or the row names annotators who marked
 nothing. Of any other text it is not known, and neither is it where ``supported`` is null.
+
+The marks of a damaged text are errors only on the aspects whose scores should fall, which
+``aspect_effects`` names. On an aspect whose score should not change the text has no error.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from spanjury.judges.core import (
     Aspect,
@@ -28,9 +32,12 @@ from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words, words
 from spanjury.orchestration.engine.decision import decide
 from spanjury.orchestration.engine.thresholds import SHIPPED
+from spanjury.perturbations.perturbation import EVERY_ASPECT, Effect
 
 KIND = "kind"
 """The key of a row that says of which kind its error is, or would be."""
+EFFECTS = "aspect_effects"
+"""The key of a damaged text that says what its score should do: aspect -> `Effect`."""
 _SUPPORTED = "supported"
 _SPANS = "spans"
 _READERS = ("annotators", "annotator")
@@ -96,10 +103,10 @@ def bench_text(
     """Return what people found in a text; its groups are named under the key `by` of its row.
 
     Raise `DataError` if ``supported`` is neither true, false nor null, or is true although errors
-    are marked.
+    are marked, or if ``aspect_effects`` is no mapping from aspects to effects.
     """
-    faulty = _faulty(segment)
-    marks = tuple(_marks(segment))
+    faulty = _faulty_on(segment, aspect)
+    marks = tuple(_marks(segment)) if faulty else ()
     inputs = [part for pair in sorted(segment.inputs.items()) for part in pair]
     group = segment.meta.get("group")
     is_named = group is not None and not isinstance(group, dict | list)
@@ -123,6 +130,22 @@ def _groups(segment: Segment, by: str) -> tuple[str, ...]:
 def _kinds(segment: Segment) -> tuple[str, ...]:
     """Return the kinds of error that a row names as a whole."""
     return _names(segment.meta.get("kinds")) or _names(segment.meta.get(KIND))
+
+
+def _faulty_on(segment: Segment, aspect: Aspect) -> bool | None:
+    """Return whether a text has an error on `aspect`; None if unknown."""
+    effects = segment.meta.get(EFFECTS)
+    if effects is None:
+        return _faulty(segment)
+    if not isinstance(effects, dict) or not set(effects.values()) <= set(get_args(Effect)):
+        raise DataError(
+            f"row {segment.segment_id!r}: got {EFFECTS} {effects!r}, expected for each aspect one "
+            f"of {', '.join(get_args(Effect))}"
+        )
+    effect = effects.get(aspect.name, effects.get(EVERY_ASPECT))
+    if effect == "falls":
+        return _faulty(segment)
+    return None if effect is None else False
 
 
 def _faulty(segment: Segment) -> bool | None:

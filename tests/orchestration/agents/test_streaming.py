@@ -52,6 +52,13 @@ async def test_the_text_is_passed_on_and_each_sentence_judged() -> None:
     assert events[-1].report.text == "".join(PIECES)
 
 
+async def test_judges_are_named_without_a_panel() -> None:
+    run = Script(*PIECES).agent().run_stream("Go.")
+    async with jury_stream(run, judges="grounding", source=SOURCE) as stream:
+        spans = [event.spans async for event in stream if isinstance(event, JudgedSentence)]
+    assert [span.text for span in spans[0]] == ["1935"]
+
+
 @pytest.mark.parametrize("stop_when", ["faulty", None])
 async def test_the_response_is_cancelled_by_a_stop_and_by_leaving(stop_when: str | None) -> None:
     script = Script(*PIECES)

@@ -22,6 +22,7 @@ from spanjury import TextReport
 from spanjury.agents import jury_validator
 from spanjury.judges.core import ConfigError, ErrorSpan, JudgeError, ModelTimeoutError, Report
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.testing import MarkingJudge
 
 pytestmark = pytest.mark.asyncio_only
 
@@ -107,6 +108,13 @@ async def test_the_source_is_the_run_s_and_the_text_a_structured_output(panel: P
     done = await agent.run("Summarise.", deps=Deps(SOURCE))
     assert done.output == Summary(title="A bridge", body=RIGHT)
     assert '"1935" at 21-25' in said_back(done.all_messages())[0]
+
+
+async def test_judges_of_ones_own_need_no_open_panel() -> None:
+    agent = Agent(FunctionModel(Script(WRONG, RIGHT)), retries=1)
+    judges = [MarkingJudge(quotes={"1935": 4})]
+    agent.output_validator(jury_validator(aspects="fluency", judges=judges))
+    assert (await agent.run("Summarise.")).output == RIGHT
 
 
 async def test_only_the_named_conditions_send_an_output_back(panel: Panel) -> None:
@@ -203,6 +211,16 @@ def test_settings_that_cannot_be_are_refused_when_the_validator_is_made() -> Non
         jury_validator(fail_on="gravity>=4")
     with pytest.raises(ConfigError, match="on_unscored is raise, retry or accept"):
         jury_validator(on_unscored="ignore")  # type: ignore[arg-type]  # the mistake
+
+
+async def test_a_condition_on_an_aspect_that_the_output_is_not_judged_on_is_refused(
+    panel: Panel,
+) -> None:
+    agent = Agent(FunctionModel(Script(WRONG)))
+    fail_on = "aspect=fluency and severity>=4"
+    agent.output_validator(jury_validator(panel, "consistency", source=SOURCE, fail_on=fail_on))
+    with pytest.raises(ConfigError, match="nothing is judged on 'fluency'"):
+        await agent.run("Summarise.")
 
 
 async def test_an_output_that_is_no_text_names_the_remedy(panel: Panel) -> None:

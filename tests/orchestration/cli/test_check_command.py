@@ -78,6 +78,8 @@ def test_a_text_without_a_source_gets_no_decision_and_a_hint(folder: Path) -> No
         (("absent.txt",), ERROR, "absent.txt: cannot be read: No such file"),
         (("--source", "It opened in 1932."), ERROR, "FILE and --source take paths"),
         (("page.pdf",), ERROR, "page.pdf: is not plain text"),
+        (("deep.json",), ERROR, "deep.json: nested too deeply to be read (limit depth=64"),
+        (("draft.txt", "--fail-under", "fluency=7"), USAGE, "its scale is 1 to 5"),
         (("draft.txt", "--text", "x"), USAGE, "name either FILE or --text, not both"),
         (("-", "--source", "-"), USAGE, "the text or one source, not both"),
         (("draft.txt", "--aspect", "consistncy"), USAGE, "did you mean 'consistency'?"),
@@ -87,6 +89,7 @@ def test_what_cannot_be_judged_is_refused_in_one_line(
     folder: Path, arguments: tuple[str, ...], code: int, problem: str
 ) -> None:
     (folder / "page.pdf").write_bytes(b"%PDF-1.7\n\xff\x00")
+    (folder / "deep.json").write_text(f'[{{"role": "user", "content": {"[" * 99}{"]" * 99}}}]')
     done = call(folder, "check", *arguments, code=code)
     assert problem in done.stderr
     assert done.stderr.count("\n") == 1

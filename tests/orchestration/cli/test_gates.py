@@ -153,7 +153,17 @@ def test_the_share_of_faulty_texts_counts_texts_only(folder: Path, share: str, c
         ("--fail-on", "severity>=six", "severity is a number, not 'six'"),
         ("--fail-on", "severity>=6", "severity is a whole number, 1 to 5, not 6"),
         ("--fail-on", "probability>1", "'probability>1' can never hold: probability is 0 to 1"),
-        ("--fail-on", "score>=99", "'score>=99' can never hold; scores: consistency from 1 to 5"),
+        ("--fail-on", "score>=99", "without aspect=NAME, the score is on the scale of 1 to 5"),
+        (
+            "--fail-on",
+            "aspect=consistency and score>=99",
+            "can never hold; scores: consistency from 1 to 5",
+        ),
+        (
+            "--fail-under",
+            "consistency=7",
+            "consistency >= 7 can never be reached; its scale is 1 to 5",
+        ),
         ("--fail-on", "decision=wrong", "decision is ok, unsure, faulty, not 'wrong'"),
         ("--fail-on", "outcome>scored", "outcome is compared by = or !=, not by >"),
         (

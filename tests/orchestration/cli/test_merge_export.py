@@ -45,8 +45,19 @@ def test_merged_shards_are_the_whole_run(place: tuple[str, str]) -> None:
         evaluate("--shard", f"{number}/3", *place)
     done = spanjury("merge", "all")
     assert done.stdout == ""
-    assert done.stderr == "22 rows of 3 shards are in all/results.jsonl\n"
+    counted, *cautions = done.stderr.splitlines()
+    assert counted == "22 rows of 3 shards are in all/results.jsonl"
+    assert len(cautions) == ("-o" in place)
     assert without_seconds(Path("all/results.jsonl")) == without_seconds(Path("undisturbed.jsonl"))
+
+
+def test_a_caution_says_that_shards_outside_a_run_folder_may_be_of_different_data() -> None:
+    evaluate("--shard", "1/2", "--no-memory", "-o", "all.jsonl")
+    others = ({**row, "id": f"other-{row['id']}", "output": "Other."} for row in ROWS)
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, others)))
+    evaluate("--shard", "2/2", "--no-memory", "-o", "all.jsonl")
+    done = spanjury("merge", "all.shard-1-of-2.jsonl", "all.shard-2-of-2.jsonl")
+    assert "2 of 2 shards have no run.json, so they do not say of which data" in done.stderr
 
 
 def test_merged_shards_are_exported_with_their_texts() -> None:

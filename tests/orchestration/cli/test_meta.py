@@ -226,3 +226,20 @@ def test_a_judges_categories_are_mapped_to_those_of_people(tmp_path: Path) -> No
         code=2,
     )
     assert "they marked Word" in complaint(refused.stderr)
+
+
+def test_a_correlation_equal_in_few_inputs_is_not_called_certain(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    (ann,) = (
+        each for each in values(tmp_path, "--draws", "50")["agreements"] if each["scorer"] == "ann"
+    )
+    assert (ann["value"], ann["high"]) == pytest.approx((1.0, 1.0))
+    assert ann["low"] == pytest.approx(1 - 2 * (1 - 0.025 ** (1 / 4)))  # 4 inputs
+
+
+def test_a_correlation_of_systems_equal_in_every_draw_is_noted(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    flags = ("--human", "rows.jsonl", "--level", "system", "--draws", "50", "--no-progress")
+    printed = " ".join(call(tmp_path, "meta", "results.jsonl", *flags).stdout.split())
+    assert "the correlation is equal in every draw, so it has no interval: ann" in printed
+    assert "[1.000, 1.000]" not in printed

@@ -12,6 +12,9 @@ import spanjury
 from spanjury import Aspect, ErrorSpan, Located, Report, Segment
 from spanjury.judges.core import (
     ChatModel,
+    ClaimPair,
+    ClaimSupport,
+    ClaimUnit,
     JudgeError,
     Message,
     PermanentModelError,
@@ -36,6 +39,7 @@ from spanjury.perturbations import (
 from spanjury.testing import (
     MarkingJudge,
     ScriptedModel,
+    check_checker,
     check_judge,
     check_metric,
     check_model,
@@ -178,6 +182,66 @@ class OwnMetric:
 
 CALLS = count()
 """Numbers that no two calls share."""
+
+
+Answering = Callable[[Sequence[ClaimPair]], list[ClaimSupport]]
+
+
+def by_length(pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+    return [ClaimSupport(supported=1 / (1 + len(pair.claim))) for pair in pairs]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnChecker:
+    """A checker whose answers are those of a function."""
+
+    answers: Answering = by_length
+    most: int = 60
+    unit: ClaimUnit = "sentence"
+    signature: str = "own|1"
+
+    def room(self) -> int:
+        return self.most
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+    def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        return self.answers(pairs)
+
+
+def test_a_checker_keeps_the_promises() -> None:
+    asked: list[str] = []
+
+    def answers(pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        asked.extend(pair.claim for pair in pairs)
+        return by_length(pairs)
+
+    check_checker(OwnChecker(answers=answers), ClaimPair("It rained.", "It was wet."))
+    assert "It was wet." in asked
+    assert max(len(claim.split()) for claim in asked) < 60  # no longer than there is room
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (lambda pairs: by_length(pairs[:1]), "1 answers on 5 pairs"),
+        (lambda pairs: [0.5 for _ in pairs], "expected a ClaimSupport, got 0.5"),
+        (lambda _: None, "expected a list of ClaimSupport, got None"),
+        (lambda _: [ClaimSupport(supported=1 / 0)], "check failed: ZeroDivisionError"),
+        (lambda pairs: [ClaimSupport(supported=1 / len(pairs)) for _ in pairs], "checked alone"),
+    ],
+)
+def test_a_checker_that_breaks_a_promise_is_named(answers: Answering, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        check_checker(OwnChecker(answers=answers), *[ClaimPair("It rained.", "It was wet.")] * 2)
+
+
+def test_a_checker_without_room_or_with_another_unit_is_refused() -> None:
+    with pytest.raises(AssertionError, match="room for 1 tokens, expected 2 or more"):
+        check_checker(OwnChecker(most=1))
+    with pytest.raises(PluginError, match="its unit must be one of sentence, text, answer"):
+        check_checker(OwnChecker(unit="word"))  # type: ignore[arg-type]  # the mistake
 
 
 def test_metrics_of_ours_keep_the_promises() -> None:

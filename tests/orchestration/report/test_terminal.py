@@ -64,6 +64,35 @@ def test_words_that_fit_nowhere_are_broken_and_lose_nothing() -> None:
     assert "".join(line.strip("│ ") for line in lines if "│" in line) == "incomprehensibilities"
 
 
+def test_a_long_name_without_hyphens_is_broken_before_numbers_are() -> None:
+    columns = [
+        column("judge", "hosted_vllm/organisation/model_of_many_parameters"),
+        *(column(name, "0.123", justify="right") for name in ("precision", "recall", "F1")),
+    ]
+    lines = shown(columns, width=44)
+    assert {"precision", "recall", "F1", "0.123"} <= words_in(lines)
+    pieces = [line.strip("│").split("│")[0].strip() for line in lines[1:]]
+    assert "".join(pieces) == "hosted_vllm/organisation/model_of_many_parameters"
+    assert len(pieces[0]) >= 12
+
+
+def test_rows_are_lists_where_no_column_can_hold_its_words() -> None:
+    columns = [
+        column("scorer", "grounding", "annotator"),
+        column("aspect", "consistency", "fluency"),
+        column("difference", "+0.250", "", justify="right"),
+    ]
+    assert "difference" in words_in(shown(columns, width=40))
+    lines = [[*map(str.strip, line.split("│"))] for line in shown(columns, width=30)]
+    assert [line[1:3] for line in lines] == [
+        ["scorer", "grounding"],
+        ["aspect", "consistency"],
+        ["difference", "+0.250"],
+        ["scorer", "annotator"],
+        ["aspect", "fluency"],
+    ]
+
+
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=2, max_size=4))
 def test_no_word_is_broken_where_all_fit(cells: list[list[str]]) -> None:
     columns = [column("x", " ".join(words)) for words in cells]

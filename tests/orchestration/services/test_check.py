@@ -12,6 +12,7 @@ from fakes.judges import ASPECT, FixedJudge, WaitingJudge, segment
 
 import spanjury
 from spanjury.judges.core import (
+    ConfigError,
     Decision,
     DecisionBasis,
     Ground,
@@ -216,6 +217,16 @@ def test_a_report_passes_by_name_only() -> None:
         report.passed()
 
 
+@pytest.mark.parametrize("name", ["fluency", "consistancy"])
+def test_a_term_on_an_aspect_that_was_not_judged_is_an_error(name: str) -> None:
+    report = spanjury.check(OUTPUT, source=SOURCE, judges=RULES, aspects="consistency")
+    message = f"not judged on '{name}'; aspects: consistency"
+    with pytest.raises(spanjury.EvaluationError, match=message):
+        report.passed(fail_on=f"aspect={name} and severity>=4")
+    with pytest.raises(spanjury.EvaluationError, match=message):
+        report.passed(fail_under=f"{name}=4")
+
+
 def test_reports_are_copied_pickled_and_compared() -> None:
     report = spanjury.check(OUTPUT, source=SOURCE, judges=RULES)
     again = [copy.copy(report), copy.deepcopy(report), pickle.loads(pickle.dumps(report))]
@@ -247,6 +258,8 @@ def test_passages_stay_apart_and_evidence_says_which() -> None:
 
 @pytest.mark.parametrize("inputs", ["A text.", {"Article": ["a"]}, {1: "a"}, None])
 def test_inputs_with_bad_headers_are_refused_when_a_segment_is_made(inputs: object) -> None:
+    with pytest.raises(ValueError, match="references must be a tuple of texts, got 'It is.'"):
+        spanjury.Segment(output="x", references="It is.")  # type: ignore[arg-type]  # the mistake
     with pytest.raises(ValueError, match="inputs must map headers to texts"):
         spanjury.Segment(output="A.", inputs=inputs)  # type: ignore[arg-type]  # the point of it
 
@@ -266,6 +279,38 @@ def test_a_span_is_no_likelier_an_error_than_its_text_where_that_is_measured() -
     own = FixedJudge(says=Report(score=1, spans=(span,), error_probability=0.5))
     unmeasured = spanjury.check(output, source=SOURCE, judges=["grounding", own])["consistency"]
     assert 0.99 in [span.probability for span in unmeasured.spans]
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "message"),
+    [
+        (None, None, "output is a text or an agent's messages, got None"),
+        (b"It opened.", None, "output is a text or an agent's messages, got b'It opened.'"),
+        (
+            "It opened.",
+            {"Article": None},
+            r"source\['Article'\] is a text or a list of texts, got N",
+        ),
+        (
+            "It opened.",
+            {"Context": [1]},
+            r"source\['Context'\] is a text or a list of texts, got \[",
+        ),
+        ("It opened.", {"Context": {"text": "x"}}, r"source\['Context'\] is a text or a list"),
+    ],
+)
+def test_texts_of_another_type_are_refused_by_name(
+    output: object, source: object, message: str
+) -> None:
+    for task in (None, "summarization"):
+        with pytest.raises(ConfigError, match=message):
+            request_of(output, source=source, task=task)  # type: ignore[arg-type]  # the mistake
+
+
+def test_one_reference_needs_no_list() -> None:
+    assert request_of("It opened.", references="It was opened.").segment.references == (
+        "It was opened.",
+    )
 
 
 def test_an_open_panel_and_names_of_judges_do_not_go_together() -> None:

@@ -18,6 +18,7 @@ from loopback.answers import chat
 from loopback.server import LoopbackServer
 
 import spanjury
+from spanjury import exams
 from spanjury.judges.core import ConfigError, DataError, Decision, Report, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
@@ -234,6 +235,15 @@ def test_bad_data_fail_before_any_judge(data: object, error: type[Exception], me
         spanjury.evaluate(data, judges=[judge])
 
 
+@pytest.mark.parametrize("limit", [0, -3, "3"])
+def test_a_limit_that_is_no_number_of_rows_is_refused(limit: object) -> None:
+    message = f"limit is a whole number of rows, 1 or more, got {limit!r}"
+    with pytest.raises(ConfigError, match=message):
+        spanjury.evaluate(rows(2), judges=RULES, limit=limit)  # type: ignore[arg-type]  # the mistake
+    with pytest.raises(ConfigError, match=message):
+        exams.perturb(rows(2), recipe="flaws", limit=limit)  # type: ignore[arg-type]  # as above
+
+
 def test_rows_that_cannot_be_read_are_skipped_where_they_may_be() -> None:
     data = [{"output": "x"}, {"input": "y"}, {"output": "z"}]
     judge = FixedJudge(says=Report(score=5))
@@ -248,3 +258,10 @@ def test_failing_rows_are_named_as_the_command_names_them() -> None:
     assert (failure.segment_id, [span.text for span in failure.spans]) == ("a", ["4"])
     with pytest.raises(ConfigError, match="fields: severity"):
         reports.failing("severity")
+
+
+async def test_an_open_panel_is_refused_with_the_reason() -> None:
+    async with spanjury.open_panel(judges=RULES) as panel:
+        with pytest.raises(spanjury.EvaluationError, match="judged in another event loop: pass"):
+            async for _ in spanjury.aevaluate(rows(1), panel=panel):  # type: ignore[arg-type]  # the mistake
+                pass

@@ -76,11 +76,45 @@ def test_a_condition_that_can_hold_is_accepted(condition: str) -> None:
 
 def test_a_score_beyond_the_scale_of_every_aspect_is_refused() -> None:
     wide = replace(ASPECT, name="wide", scale=Scale(labels=tuple("abcdefgh")))
-    terms = parse_terms(fail_on=["score>=7"])
-    with pytest.raises(ConfigError, match="'score>=7' can never hold; scores: consistency from 1"):
+    terms = parse_terms(fail_on=["aspect=consistency and score>=7"])
+    with pytest.raises(ConfigError, match="score>=7' can never hold; scores: consistency from 1"):
         held_to(terms, [result(YEAR)])
+    terms = parse_terms(fail_on=["aspect=wide and score>7"])
     assert held_to(terms, [result(YEAR), replace(result(YEAR), aspect=wide)]).total == 2
-    assert held_to(parse_terms(fail_on=["aspect=wide and score>7"]), [result(YEAR)]).total == 1
+    assert held_to(terms, [result(YEAR)]).total == 1
+
+
+@pytest.mark.parametrize("condition", ["score>=7", "score<7", "score>5", "aspect!=a and score=6"])
+def test_a_score_beyond_the_usual_scale_needs_the_name_of_an_aspect(condition: str) -> None:
+    with pytest.raises(ConfigError, match="without aspect=NAME, the score is on the scale of 1 to"):
+        parse_condition(condition)
+
+
+@pytest.mark.parametrize(
+    ("condition", "score", "fails"),
+    [
+        ("score<3", 1, True),
+        ("score<3", 2, False),  # the yes, as 5 of 5
+        ("score>=5", 2, True),
+        ("aspect!=b and score<3", 2, False),
+        ("aspect=criterion and score<2", 1, True),  # on its own scale
+        ("aspect=criterion and score<2", 2, False),
+    ],
+)
+def test_a_score_without_an_aspect_is_mapped_from_the_scale_of_each(
+    condition: str, score: float, *, fails: bool
+) -> None:
+    yes_no = replace(ASPECT, name="criterion", scale=Scale(labels=("No", "Yes")))
+    row = replace(result(score=score, decision=Decision.OK), aspect=yes_no)
+    failures = failing([row], condition)
+    assert bool(failures) is fails
+    assert all(f"score {score:.2f} of 2" in failure.says for failure in failures)
+
+
+def test_a_mean_beyond_the_scale_of_its_aspect_is_refused() -> None:
+    with pytest.raises(ConfigError, match="consistency >= 7 can never be reached; its scale is 1"):
+        held_to(parse_terms(fail_under=["consistency=7"]), [result(YEAR)])
+    assert held_to(parse_terms(fail_under=["absent=7"]), [result(YEAR)]).total == 1
 
 
 @pytest.mark.parametrize(
@@ -197,7 +231,8 @@ def test_a_demand_on_all_aspects_is_mapped_to_the_scale_of_each_aspect() -> None
         "mean score of euros >= 1.75 (it is 1.667 of 3 scored; its scale is 1 to 2)"
     ]
     assert missed(parse_terms(fail_under=["euros=1.6"]), *results) == []
-    assert "scale is 1 to 2" in missed(parse_terms(fail_under=["euros=4"]), *results)[0]
+    with pytest.raises(ConfigError, match="euros >= 4 can never be reached; its scale is 1 to 2"):
+        missed(parse_terms(fail_under=["euros=4"]), *results)
     with pytest.raises(ConfigError, match="scale of 1 to 5; write ASPECT=SCORE"):
         parse_terms(fail_under=["8"])
 

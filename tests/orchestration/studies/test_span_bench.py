@@ -442,6 +442,29 @@ def test_a_row_that_contradicts_itself_is_refused() -> None:
         read({"supported": True}, gold=(mark("x y", "y"),))
 
 
+@pytest.mark.parametrize(
+    ("effects", "faulty"),
+    [
+        ({"consistency": "falls", "*": "unchanged"}, True),
+        ({"consistency": "unchanged", "fluency": "falls"}, False),
+        ({"*": "unchanged", "fluency": "falls"}, False),
+        ({"fluency": "falls"}, None),
+    ],
+)
+def test_damage_is_an_error_only_on_the_aspects_that_it_harms(
+    effects: dict[str, str], faulty: bool | None
+) -> None:
+    text = read({"aspect_effects": effects}, gold=(mark("x y", "y"),))
+    assert text.faulty is faulty
+    assert text.gold == {True: (GoldPlace(start=2, end=3),), False: (), None: None}[faulty]
+
+
+@pytest.mark.parametrize("effects", ["falls", {"fluency": "worse"}])
+def test_effects_that_cannot_be_read_are_refused(effects: object) -> None:
+    with pytest.raises(DataError, match="expected for each aspect one of falls, unchanged, rises"):
+        read({"aspect_effects": effects}, gold=(mark("x y", "y"),))
+
+
 def test_kinds_are_those_of_the_mark_or_of_the_text_and_say_the_extent() -> None:
     gold = (mark("x y", "y"),)
     assert read({"kinds": ["extrinsic-NP"]}, gold=gold).gold == (

@@ -108,9 +108,13 @@ class Sheet:
         """Return whether a score on an aspect does not tell that its annotator looked for errors.
 
         Spans without an aspect, and a list without spans, are about the default aspect alone, so
-        that texts with errors and texts without are treated alike.
+        that texts with errors and texts without are treated alike. If the row does not name its
+        readers, all who scored an aspect looked for the errors that the row lists on it: otherwise
+        people would be compared only on the texts in which all of them, or none, marked an error.
         """
         gold = self._row.gold
+        if gold and not self._readers():
+            return aspect not in {named or self._default for named, *_ in self._spans()}
         looked, is_named = self._looked(who), gold and all(named for named, *_ in self._spans())
         if looked and not gold and aspect != self._default:
             self._without_aspect.add(who)

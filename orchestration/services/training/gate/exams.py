@@ -1,4 +1,4 @@
-"""A gate: exams that are the same for every judge, demands, and findings."""
+"""A gate: exams that are the same for every judge, requirements, and findings."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -267,18 +267,18 @@ def _measures(findings: MetaFindings) -> Iterator[Measure]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
-    """Demands on a distilled judge: values to reach, and measures to exceed its base's."""
+    """Requirements on a distilled judge: values to reach, and measures to exceed its base's."""
 
     gates: tuple[Gate, ...] = ()
     over_base: tuple[OverBase, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The measures with a demand."""
+        """The measures with a requirement."""
         return (*(gate.name for gate in self.gates), *(gate.name for gate in self.over_base))
 
     def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
-        """Check, before any judge runs, that an exam has each demanded measure.
+        """Check, before any judge runs, that an exam has each required measure.
 
         All `measures` of the first exam are known, but only the topics of the others. Raise
         `ConfigError` if no exam has a measure; the message lists the measures and topics.
@@ -293,7 +293,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateJob:
-    """A gate: the judges, their exams, and the demands on the distilled one.
+    """A gate: the judges, their exams, and the requirements on the distilled one.
 
     Parameters
     ----------
@@ -376,13 +376,13 @@ def plan_gate(job: GateJob) -> ExamPlan:
 
 
 def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
-    """Join the findings of all exams, compare them with the demands, and write the result.
+    """Join the findings of all exams, compare them with the requirements, and write the result.
 
     The findings go to the output folder. The findings and the judge's card also go to ``gate`` in
     the model's folder: next to its weights they would change the model's identity, which was
     examined without them.
 
-    Raise `ConfigError` if no exam has a demanded measure, and `StoreError` if a file cannot be
+    Raise `ConfigError` if no exam has a required measure, and `StoreError` if a file cannot be
     written.
     """
     cards = {

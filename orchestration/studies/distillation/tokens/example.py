@@ -258,7 +258,7 @@ _LABELS: Mapping[str, Label] = {
 
 
 def group_of(segment: Segment) -> str:
-    """Return the key ``group`` of a row, by which twins are known; empty without one."""
+    """Return the key ``group`` of a row, which the texts of a pair share; empty without one."""
     group = segment.meta.get("group")
     return group if isinstance(group, str) else ""
 

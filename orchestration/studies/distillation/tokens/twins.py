@@ -1,4 +1,4 @@
-"""Clean texts and their damaged twins, which stand in one batch: the words that differ teach.
+"""Clean texts and their damaged versions, which stand in one batch: the words that differ teach.
 
 Made-up records, as JSON, tables and blocks, have a true and a false sentence about them. The false
 one states the value of another record, the opposite of a flag, or a number close by: what a text
@@ -184,7 +184,7 @@ _FEWEST_WORDS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinPlan:
-    """The twins to make.
+    """The pairs to make.
 
     `harms`, `harmless`: the damage, and changes that harm nothing.
     """
@@ -192,7 +192,7 @@ class TwinPlan:
     harms: Sequence[Harm]
     harmless: Sequence[Harm]
     pairs: int
-    """Number of twins to make, of rows of the `split`."""
+    """Number of pairs to make, of rows of the `split`."""
     split: Split = "train"
     seed: int
 
@@ -200,10 +200,10 @@ class TwinPlan:
 def twins(
     rows: Sequence[Row], plan: TwinPlan, *, clean: Container[str] = ()
 ) -> Iterator[TokenExample]:
-    """Yield clean texts, each followed by its damaged twin, drawn from the rows of a split.
+    """Yield clean texts, each followed by its damaged version, drawn from the rows of a split.
 
     Rows that are not known to be supported, and whose file is not `clean`, give their source only.
-    There are fewer twins than asked for where little can be damaged.
+    There are fewer pairs than asked for if little can be damaged.
     """
     usable = (row for row in rows if row.split == plan.split and row.segment.inputs)
     # Each data set is equally likely to be drawn from, however large it is.

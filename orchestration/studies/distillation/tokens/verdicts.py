@@ -23,7 +23,7 @@ from spanjury.stats import auroc
 from spanjury.stats.calibration_error import calibration_error
 
 MOST = 0.1
-"""Share of right texts that are flagged, and of wrong ones that are vouched for, at most."""
+"""Share of right texts that are flagged, and of wrong ones that are confirmed, at most."""
 
 _LEAST_SLOPE = 0.05
 _ASPECT = "summarization", "consistency"
@@ -88,7 +88,7 @@ def _fitted(verdicts: Sequence[Verdict]) -> Calibration | None:
     """Return the constants that are right if half of the texts of each data set have an error.
 
     At most `MOST` of the right texts reach the threshold, and at most `MOST` of the wrong ones are
-    below that of vouching. Each data set weighs the same.
+    below that of confirming. Each data set weighs the same.
     """
     kinds = Counter(verdict.faulty for verdict in verdicts)
     if min(kinds[True], kinds[False]) < LEAST:

@@ -155,6 +155,24 @@ async def test_a_body_of_another_kind_is_refused(
         assert problem(answer) == "media-type-not-supported"
 
 
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b'{"output": "x" "y"}', "Expecting ',' delimiter (character 15, counted from 0)"),
+        (b'{"output": "x", "sources": "y"}', "there is no such field; /openapi.json lists the f"),
+        (b"{}", '"expected either output or messages"'),
+    ],
+)
+async def test_a_problem_of_a_body_says_what_is_wrong(
+    tmp_path: Path, body: bytes, detail: str
+) -> None:
+    async with open_service(tmp_path) as client:
+        answer = await client.post(
+            "/v1/check", content=body, headers={"Content-Type": "application/json"}
+        )
+    assert detail in answer.text
+
+
 async def test_a_body_that_is_nested_too_deeply_is_named_so(tmp_path: Path) -> None:
     body = b'{"output": "x", "meta": ' + b"[" * 10_000 + b"]" * 10_000 + b"}"
     async with open_service(tmp_path) as client:

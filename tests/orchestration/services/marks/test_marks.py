@@ -20,6 +20,7 @@ from spanjury.judges.tasks.catalogue import Catalogue
 from spanjury.judges.tasks.rubric import Rubric
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.services.people.marks.comparison import people_agreement
 from spanjury.orchestration.services.people.marks.exporting import write_marks
 from spanjury.orchestration.services.people.marks.guideline import guideline
 from spanjury.orchestration.services.people.marks.importing import Imported, import_marks
@@ -343,6 +344,30 @@ def test_scores_and_spans_of_a_file_become_marks_of_those_it_names(tmp_path: Pat
     (marked_dog,) = found["ben", "consistency"].spans
     assert (marked_dog.start, marked_dog.end, marked_dog.severity) == (4, 7, 5)
     assert marked_dog.explanation == "A cat."
+
+
+@pytest.mark.parametrize("about", [{}, {"aspect": "fluency"}])
+def test_who_scored_a_text_and_marked_nothing_in_it_disagrees_with_who_marked_an_error(
+    tmp_path: Path, about: dict[str, str]
+) -> None:
+    dog = {"start": 4, "end": 7, "text": "dog", "annotator": "ben", **about}
+    row: dict[str, object] = {"id": "text-0", "output": "The dog sat.", "spans": [dog]}
+    row["human"] = {"fluency": {"anna": 5, "ben": 2}}
+    run, done = taken_in(tmp_path, row)
+    assert (done.marks, done.unmatched) == (2, [])
+    (aspect,) = people_agreement(run).aspects
+    (pair,) = aspect.spans
+    assert ((pair.first, pair.second, pair.texts), aspect.shared) == (("anna", "ben", 1), 1)
+    assert pair.figures["characters.micro"].value == 0
+
+
+def test_who_is_not_among_the_readers_of_a_row_only_scored_it(tmp_path: Path) -> None:
+    dog = {"start": 4, "end": 7, "text": "dog", "annotator": "ben"}
+    row: dict[str, object] = {"id": "text-0", "output": "The dog sat.", "spans": [dog]}
+    row |= {"human": {"fluency": {"anna": 5, "ben": 2}}, "meta": {"annotators": ["ben"]}}
+    run, _ = taken_in(tmp_path, row)
+    looked = {each.annotator: not each.mark.scores_only for each in read_readings(run).readings}
+    assert looked == {"anna": False, "ben": True}
 
 
 def test_a_field_of_another_kind_under_the_name_of_readings_is_no_reading(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import date
+from collections.abc import Set as AbstractSet
+from datetime import date, timedelta
 from functools import lru_cache
 from itertools import combinations
 
@@ -51,11 +52,28 @@ def is_counted_on(text: str, at: int, source: str) -> bool:
             shifts = frozenset()
         for start, day in named:
             gaps = {(base - day).days for base in dates}
-            counted = {(base - day).days for base in dates if _is_exact(base, day)}
             before = text[max(0, start - _BEFORE) : start]
-            if not counted.isdisjoint(shifts) or _is_limit(before, gaps):
+            if _is_counted(day, dates, shifts) or _is_limit(before, gaps):
                 return True
     return False
+
+
+def _is_counted(day: date, dates: Iterable[date], shifts: AbstractSet[int]) -> bool:
+    """Return whether a shift leads from one of `dates` to a day.
+
+    It may be the last day of a period: two years from 1 April end on 31 March.
+    """
+    following = day + timedelta(1)
+    return any(
+        ((base - day).days in shifts and _is_exact(base, day))
+        or ((base - following).days in shifts and _is_last(base, following))
+        for base in dates
+    )
+
+
+def _is_last(base: date, following: date) -> bool:
+    """Return whether a period of weeks or months from `base` ends before `following`."""
+    return (following - base).days >= _WEEK and _is_exact(base, following)
 
 
 def _is_exact(base: date, day: date) -> bool:

@@ -29,9 +29,15 @@ _FACTORS = (2.0, 3.0, 4.0, 7.0, 10.0, 12.0, 24.0, 60.0, 100.0)
 """Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute."""
 _DECIMALS = 6  # decimals to which results are compared
 _PERCENTAGE = 1.5  # maximum percentage points of a hedged percentage from the computed one
-_LEAST = 13  # smallest number that small counts do not give by chance
+LEAST = 13
+"""Smallest number that small counts do not give by chance."""
 _SINCE = re.compile(r"\bsince (?:\w+ ){0,2}(\d{4})\b", re.IGNORECASE)
 _TODAY = range(2000, 2036)  # years in which a text may have been written
+_BEGUN = re.compile(
+    r"\b(?:born|built|established|founded|launched|opened|since)\b[^.;\n\d]{0,40}?"
+    r"(?:\d{1,2} [A-Z][a-z]+ )?(?P<year>[12]\d{3})\b"
+)
+"""A year from which years are counted."""
 _AGE = 120  # maximum years between two dates that make an age
 _NEAR = 60  # code points around the numbers of a sentence
 _TIMES = re.compile(
@@ -92,7 +98,7 @@ def is_derived(value: float, unit: str, source: str) -> bool:
         return False
     if unit in _TIME and _is_span_of_years(value, stated):
         return True
-    if value >= _LEAST and unit and _is_percent_of(value, unit, stated):
+    if value >= LEAST and unit and _is_percent_of(value, unit, stated):
         return True
     of_unit = [quantity.value for quantity in stated if unit and quantity.unit == unit]
     return _combines(value, of_unit) or any(
@@ -213,7 +219,7 @@ def _adds_up(value: float, unit: str, sentence: Sequence[Quantity]) -> bool:
         if not unit or other == unit
     ):
         return True
-    if unit not in by_unit and (unit not in _COMPARED or value < _LEAST):
+    if unit not in by_unit and (unit not in _COMPARED or value < LEAST):
         return False
     counts = [quantity.value for quantity in sentence if _is_plain_count(quantity)]
     return unit != "percent" and _combines(value, counts, whole=False)
@@ -242,7 +248,7 @@ def _multiplies(
     The other is in the same sentence, or anywhere if the first has the unit of `value`.
     """
     return (
-        value >= _LEAST
+        value >= LEAST
         and _TIMES.search(_around(sentence, source)) is not None
         and any(
             isclose(factor.value * other.value, value)
@@ -263,7 +269,7 @@ def _is_part(value: float, sentence: Sequence[Quantity], *, source: str) -> bool
 
     It may be rounded or truncated to an integer.
     """
-    if value < _LEAST or not value.is_integer():
+    if value < LEAST or not value.is_integer():
         return False
     around = _around(sentence, source)
     shares = {*_shares(around), *((0.5,) if _HALF.search(around) else ())}
@@ -303,6 +309,25 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
     years = {quantity.value for quantity in stated if quantity.unit == "year"}
     years = {year for year in years if year > _AGE}
     return any(abs(a - b) in {value, value * 10} for a, b in combinations(sorted(years), 2))
+
+
+def is_years_after(length: float, year: float, source: str) -> bool:
+    """Return whether `year` is `length` years after a birth or a beginning that `source` dates.
+
+    Before a birthday, it is one more.
+
+    Examples
+    --------
+    >>> is_years_after(34, 2024, "Anna Berg was born in 1990.")
+    True
+    """
+    return length <= _AGE and not _begun(source).isdisjoint({year - length, year - length - 1})
+
+
+_begun = KeptByText(
+    lambda source: frozenset(float(each["year"]) for each in _BEGUN.finditer(source))
+)
+"""Return the years of births and beginnings."""
 
 
 def may_reach_today(value: float, counted: str, source: str) -> bool:

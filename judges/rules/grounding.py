@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from typing import ClassVar
 
 from spanjury.judges.core import (
@@ -27,7 +28,9 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contexts import context_doubts
+from spanjury.judges.rules.alignment.contradiction import quoted
 from spanjury.judges.rules.alignment.contradictions import contradictions
+from spanjury.judges.rules.alignment.corrections import correction_doubts
 from spanjury.judges.rules.alignment.doubts import doubts
 from spanjury.judges.rules.alignment.near_copies import are_near_copies
 from spanjury.judges.rules.alignment.questions import absence_doubt, opening_doubts, question_doubts
@@ -113,7 +116,8 @@ class GroundingJudge:
 
     Sentences with many claims missing from the source are listed as unverified. So are those that
     join words of different sentences or clauses of the source, stand in another context than there,
-    omit words that limit the others, or assert what it only reports, denies or makes conditional.
+    omit words that limit the others, repeat what it corrects, or assert what it only reports,
+    denies or makes conditional.
     All but the first bind the panel, whose probability is at least theirs, but do not change the
     probability of this judge.
 
@@ -254,7 +258,7 @@ class GroundingJudge:
             probability,
             reported,
             spans=spans,
-            rationale=_rationale(support, errors),
+            rationale=_rationale(output, support, errors),
             unverified=still_unverified([doubtful, [*_unverified_sentences(output, support)]], ()),
             aspect=aspect,
         )
@@ -336,7 +340,7 @@ def _other_language(languages: tuple[str, str] | None) -> str:
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
 
 
-def _rationale(support: Support, spans: Sequence[ErrorSpan]) -> str:
+def _rationale(text: str, support: Support, spans: Sequence[ErrorSpan]) -> str:
     if not support.sentences:
         return "The text has no words that need support from the source."
     errors = (
@@ -348,7 +352,22 @@ def _rationale(support: Support, spans: Sequence[ErrorSpan]) -> str:
     )
     if support.joined is None:
         return f"{errors} {share}. The source is data, so other words have little weight."
-    return f"{errors} {share} and contains {support.joined:.0%} of the word sequences."
+    joined = f"and contains {support.joined:.0%} of the word sequences"
+    return f"{errors} {share} {joined}.{_least_joined(text, support)}"
+
+
+def _least_joined(text: str, support: Support) -> str:
+    """Name the sentence to check first: the source has the fewest of its word sequences."""
+    shares = [
+        (of_sentences([sentence], prose=True).joined or 0.0, sentence.words)
+        for sentence in support.sentences
+        if sentence.claims
+    ]
+    share, words = min(shares, key=itemgetter(0), default=(1.0, ()))
+    if share >= 1.0:
+        return ""
+    quote = quoted(text[words[0].start : words[-1].end])
+    return f" Check '{quote}' first: the source contains {share:.0%} of its word sequences."
 
 
 def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
@@ -382,7 +401,8 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
 
 def _doubts(output: str, spelled: Respelled, inputs: Mapping[str, str]) -> Iterator[Unverified]:
     """Yield the doubts about `output` when it is spelled as its source."""
-    for doubt in chain(doubts(spelled.text, inputs), context_doubts(spelled.text, inputs)):
+    rules = doubts, context_doubts, correction_doubts
+    for doubt in chain.from_iterable(rule(spelled.text, inputs) for rule in rules):
         start, end = spelled.interval(doubt.start, doubt.end)
         yield replace(doubt, start=start, end=end, text=output[start:end])
 

@@ -7,11 +7,13 @@ from math import isinf
 from spanjury.judges.rules.conversions import is_converted, shifted_times
 from spanjury.judges.rules.counted_days import is_counted_on, is_gap
 from spanjury.judges.rules.derived_numbers import (
+    LEAST,
     MOST_STATED,
     is_count,
     is_derived,
     is_percentage,
     is_share,
+    is_years_after,
 )
 from spanjury.judges.rules.quantities import (
     ABOUT,
@@ -27,7 +29,7 @@ from spanjury.judges.rules.quantities import (
 from spanjury.judges.rules.sentence_numbers import following
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.kept import KeptByText
-from spanjury.judges.text.numbers import SHORT_SCALES, Number
+from spanjury.judges.text.numbers import SHORT_SCALES, Number, numbers
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import Word
 
@@ -265,7 +267,28 @@ def is_computed(words: Sequence[Word], index: SourceIndex, *, number: Number, te
         or is_gap(value, counted, index.text)
         or start in following(text, words[0].start, words[-1].end, index.text)
         or (value <= _LAST_DAY and is_counted_on(text, start, index.text))
+        or _is_age(words, number, text=text, source=index.text)
     )
+
+
+def _is_age(words: Sequence[Word], number: Number, *, text: str, source: str) -> bool:
+    """Return whether a number is an age in a year, or the year: ``He is 34 in 2024``.
+
+    The other is in the same sentence, and the source dates the birth.
+    """
+    stated = [*numbers([word.folded for word in words])]
+    years = [each.value for each in stated if _is_year(each.value)]
+    ages = [each.value for each in stated if _may_be_age(words, each, text=text)]
+    if _is_year(number.value):
+        return any(is_years_after(age, number.value, source) for age in ages)
+    return number.value in ages and any(
+        is_years_after(number.value, year, source) for year in years
+    )
+
+
+def _may_be_age(words: Sequence[Word], number: Number, *, text: str) -> bool:
+    counted = unit(words, number, text=text)
+    return counted == "year" or (not counted and number.value >= LEAST)
 
 
 lowered = KeptByText(str.lower)

@@ -30,7 +30,7 @@ _REFERENCE = "In the source, this sentence is about something else."
 _ORDER = "In the source, this sentence precedes the one before it."
 
 
-class _Origin(NamedTuple):
+class Origin(NamedTuple):
     """A sentence of an input, by its number in the search."""
 
     search: Search
@@ -38,13 +38,14 @@ class _Origin(NamedTuple):
 
     @property
     def sentence(self) -> Phrase:
+        """The sentence as tokens."""
         start, end = self.search.source.intervals[self.number]
         return phrase(self.search.source.text[start:end])
 
     def before(self, accepted: Callable[[Phrase], bool]) -> Phrase | None:
         """Return the nearest accepted sentence before it."""
         numbers = range(self.number - 1, -1, -1)
-        sentences = (_Origin(self.search, number).sentence for number in numbers)
+        sentences = (Origin(self.search, number).sentence for number in numbers)
         return next(filter(accepted, sentences), None)
 
 
@@ -60,11 +61,7 @@ def context_doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverifie
     read = [(start, phrase(output[start:end])) for start, end in pieces(output)]
     if len(read) < 2:  # noqa: PLR2004 - a single sentence has no other context
         return
-    sentences = [sentence for _, sentence in read]
-    sought = {key for sentence in sentences for key in sentence.keys}
-    texts = (text for text in inputs.values() if text.strip())
-    searches = [index_sentences(text).search(sought) for text in texts]
-    origins = [[*_origins(sentence, searches)] for sentence in sentences]
+    origins = origins_of([sentence for _, sentence in read], inputs)
     antecedent: Phrase | None = None
     heading: Phrase | None = None
     for at, (start, sentence) in enumerate(read):
@@ -81,20 +78,30 @@ def context_doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverifie
             yield doubt(sentence.text, start, reason)
 
 
-def _origins(sentence: Phrase, searches: Sequence[Search]) -> Iterator[_Origin]:
+def origins_of(
+    sentences: Sequence[Phrase], inputs: Mapping[str, str]
+) -> Sequence[Sequence[Origin]]:
+    """Return the origins of each sentence, in the order of the inputs."""
+    sought = {key for sentence in sentences for key in sentence.keys}
+    texts = (text for text in inputs.values() if text.strip())
+    searches = [index_sentences(text).search(sought) for text in texts]
+    return [[*_origins(sentence, searches)] for sentence in sentences]
+
+
+def _origins(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Origin]:
     """Yield the sentences of the inputs that have all words of `sentence`."""
     keys = [token.key for token in sentence.tokens if token.kind not in _UNINDEXED]
     for search in searches:
         held = [frozenset(search.where.get(key, ())) for key in keys]
         for number in sorted(frozenset.intersection(*held) if held else ()):
-            origin = _Origin(search, number)
+            origin = Origin(search, number)
             if set(sentence.keys).issubset(origin.sentence.keys):
                 yield origin
 
 
 def _is_about_other(
     sentence: Phrase,
-    origins: Sequence[_Origin],
+    origins: Sequence[Origin],
     *,
     antecedent: Phrase | None,
     heading: Phrase | None,
@@ -110,7 +117,7 @@ def _is_about_other(
     return bool(above) and not any(other is None or _is_alike(other, heading) for other in above)
 
 
-def _has_antecedent(origin: _Origin, sentence: Phrase, antecedent: Phrase) -> bool:
+def _has_antecedent(origin: Origin, sentence: Phrase, antecedent: Phrase) -> bool:
     """Return whether a sentence of an input, like `sentence`, may refer to `antecedent`."""
     source = origin.sentence
     if not _refers(source):
@@ -130,7 +137,7 @@ def _is_alike(source: Phrase, sentence: Phrase) -> bool:
     return own[0] in theirs or theirs[0] in own or set(own).issubset(theirs)
 
 
-def _precedes(sentence: Phrase, origins: Sequence[_Origin], previous: Sequence[_Origin]) -> bool:
+def _precedes(sentence: Phrase, origins: Sequence[Origin], previous: Sequence[Origin]) -> bool:
     """Return whether a step occurs only before the step that precedes it in the text."""
     pairs = [
         (origin, other) for origin in origins for other in previous if origin.search is other.search
@@ -142,11 +149,11 @@ def _precedes(sentence: Phrase, origins: Sequence[_Origin], previous: Sequence[_
     )
 
 
-def _has_steps(origin: _Origin, last: int) -> bool:
+def _has_steps(origin: Origin, last: int) -> bool:
     """Return whether any sentence after `origin`, up to the number `last`, is a next step."""
     numbers = range(origin.number + 1, last + 1)
     return any(
-        _NEXT.match(_Origin(origin.search, number).sentence.text) is not None for number in numbers
+        _NEXT.match(Origin(origin.search, number).sentence.text) is not None for number in numbers
     )
 
 

@@ -22,6 +22,7 @@ from spanjury.judges.rules.alignment.contradiction import (
     denial,
     quoted,
 )
+from spanjury.judges.rules.alignment.corrections import is_corrected
 from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.doubts import is_intended
 from spanjury.judges.rules.alignment.exchanges import exchanges
@@ -37,8 +38,9 @@ from spanjury.judges.rules.alignment.names import (
     other_names,
     replaced_names,
     speakers,
+    whole_name,
 )
-from spanjury.judges.rules.alignment.polarity import is_of_another, polarity
+from spanjury.judges.rules.alignment.polarity import is_of_another, is_of_other_event, polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import Claimed, record_claims
 from spanjury.judges.rules.alignment.row_claims import row_claims, settled_rows
@@ -56,6 +58,8 @@ _SHARED = 0.4  # share of its words that a sentence of the source must hold
 _COVER = 0.45  # share that must stand in the same order
 _CLOSE = 0.6  # share below which the source must not have the number anywhere else
 _AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
+_OF_WORDS = frozenset(("antonym", "other kind", "name", "other name"))
+"""Categories of differences between two words."""
 _RECORD = 4  # severity of what belongs to another record
 
 
@@ -179,22 +183,43 @@ def _of_phrase(
         return
     enough = matches[0].comparison.cover() - _AS_GOOD
     first: list[Difference] = []
+    texts = [search.source.text for search in searches.values()]
     for match in matches:
         if match.comparison.cover() < enough:
             break
+        if is_corrected(
+            sentence,
+            match.comparison.source,
+            source=match.search.source,
+            start=match.start,
+            inputs=texts,
+        ):
+            return
         differences = _faults(match, searches.values())
         if not differences and match.comparison.equal() >= matches[0].comparison.equal():
             return  # a sentence without differences confirms it
         first = first or differences
-    for each in _apart(first):
+    source = matches[0].comparison.source
+    for each in _apart([_with_names(each, sentence, source) for each in first]):
         yield denial(
             sentence.text,
             start,
             each,
-            passage=matches[0].comparison.source.text,
+            passage=source.text,
             at=matches[0].start,
             name=matches[0].name,
         )
+
+
+def _with_names(difference: Difference, sentence: Phrase, source: Phrase) -> Difference:
+    """Return a difference between two words with the whole names of which they are parts."""
+    if difference.category not in _OF_WORDS:
+        return difference
+    start, end = whole_name(sentence, difference.start, difference.end)
+    source_start, source_end = whole_name(source, difference.source_start, difference.source_end)
+    return difference._replace(
+        start=start, end=end, source_start=source_start, source_end=source_end
+    )
 
 
 def _matches(
@@ -238,7 +263,7 @@ def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Differ
     if turned:  # opposites may go with exchanged names: bought from, sold to
         yield from turned
         return
-    if is_of_another(comparison):
+    if is_of_another(comparison) or is_of_other_event(comparison):
         return
     yield from polarity(comparison)
     is_far = comparison.main_cover() < _CLOSE

@@ -114,6 +114,14 @@ _NO_PROOF = re.compile(
     r"|proof|proven|sign|sure|true) (?:that|whether)\b",
     re.IGNORECASE,
 )
+_ANAPHORIC = re.compile(
+    r"\b(?:(?:above|below|beyond|over|under|until|outside|without|within) (?:that|this|those|these"
+    r"|which|then)|otherwise|if (?:so|not)|in (?:that|this|these|those|such|which)(?: an?)?"
+    r" (?:case|event|situation)s?|under (?:these|those|such) (?:circumstances|conditions"
+    r"|terms))\b",
+    re.IGNORECASE,
+)
+"""Conditions and limits that an earlier sentence or clause states: ``Above that``."""
 _PRONOUNS = frozenset("he she it they we i you this these those who which that there".split())  # noqa: SIM905
 """Subjects that refer to another sentence."""
 
@@ -340,6 +348,9 @@ def _unasserting(sentence: Phrase, source: Phrase) -> str:
         wording = _WORDINGS[written.lower()]
         if wording not in kept:
             return wording.format(written)
+    limit = _limit(source, linked)
+    if limit and not _ANAPHORIC.search(sentence.text):
+        return _WORDINGS["if"].format(limit)
     proof = _NO_PROOF.search(source.text, 0, linked[0].start)
     return _WORDINGS["doubt"].format(proof.group()) if proof and not sentence.denies else ""
 
@@ -356,6 +367,19 @@ def _governing(source: Phrase, linked: Sequence[Token]) -> Iterator[str]:
     behind = _BEHIND.match(text, end)
     if behind:
         yield behind["condition"] or behind["speech"]
+
+
+def _limit(source: Phrase, linked: Sequence[Token]) -> str:
+    """Return the words of the clause with the tokens `linked` that refer to a condition before it.
+
+    Empty if there are none.
+    """
+    text, start, end = source.text, linked[0].start, linked[-1].end
+    for limit in _ANAPHORIC.finditer(text):
+        between = (limit.end(), start) if limit.end() <= start else (end, limit.start())
+        if not _SEAM.search(text, *between):
+            return limit.group()
+    return ""
 
 
 def _governing_within(

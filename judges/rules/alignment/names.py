@@ -143,6 +143,35 @@ def other_full_names(comparison: Comparison, sources: Collection[str]) -> Iterat
         )
 
 
+def whole_name(sentence: Phrase, start: int, end: int) -> tuple[int, int]:
+    """Widen the offsets of a name to those of the longer name that it is part of.
+
+    A title in capitals is no name.
+
+    Examples
+    --------
+    >>> from spanjury.judges.rules.alignment.tokens import phrase
+    >>> text = "It rained in East Africa."
+    >>> text[slice(*whole_name(phrase(text), 13, 17))]
+    'East Africa'
+    """
+    tokens = sentence.tokens
+    inside = [at for at, token in enumerate(tokens) if start <= token.start < end]
+    if not inside or all(token.kind != "word" for token in tokens):
+        return start, end
+    first, last = inside[0], inside[-1]
+    while first and _is_one(tokens[first - 1], tokens[first]):
+        first -= 1
+    while last + 1 < len(tokens) and _is_one(tokens[last], tokens[last + 1]):
+        last += 1
+    return min(start, tokens[first].start), max(end, tokens[last].end)
+
+
+def _is_one(token: Token, behind: Token) -> bool:
+    """Return whether two adjacent words are parts of one name."""
+    return token.kind == behind.kind == "name" and not behind.before
+
+
 def _is_part(tokens: Sequence[Token], at: int) -> bool:
     """Return whether a name stands beside another, as given name and surname do."""
     return any(
@@ -204,11 +233,9 @@ def _speaker(sentence: Phrase) -> Sequence[Token]:
     if not indices or indices[-1] - indices[0] != len(indices) - 1 or _is_torn(sentence):
         return ()
     first, last = indices[0], indices[-1]
-    while first and tokens[first - 1].kind == "name" and not tokens[first].before:
+    while first and _is_one(tokens[first - 1], tokens[first]):
         first -= 1
-    while (
-        last + 1 < len(tokens) and tokens[last + 1].kind == "name" and not tokens[last + 1].before
-    ):
+    while last + 1 < len(tokens) and _is_one(tokens[last], tokens[last + 1]):
         last += 1
     return tokens[first : last + 1]
 

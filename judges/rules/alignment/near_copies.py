@@ -249,7 +249,8 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
         return False
     if (_senses(own) ^ _senses(theirs)) - ignored or _reversals(own) != _reversals(theirs):
         return False
-    if _RESTRICTING.match(source.text, end) or _drops_bound(comparison):
+    is_restricted = _RESTRICTING.match(source.text, end) and not _drops_contrast(comparison)
+    if is_restricted or _drops_bound(comparison):
         return False
     if _drops_possession(comparison):
         return False
@@ -293,6 +294,18 @@ def _drops_bound(comparison: Comparison) -> bool:
     start, end = tokens[comparison.links[0].right].opening, tokens[comparison.links[-1].right].end
     theirs = _UP_TO.findall(comparison.source.text, start, end)
     return len(theirs) > len(_UP_TO.findall(comparison.output.text))
+
+
+def _drops_contrast(comparison: Comparison) -> bool:
+    """Return whether the output only lacks what a value or a name replaces: ``at 4, not 3``."""
+    at = comparison.links[-1].right
+    last, *rest = comparison.source.tokens[at:]
+    return (
+        (last.kind in VALUES or last.kind == "name")
+        and bool(rest)
+        and rest[0].denied
+        and all(token.kind == last.kind for token in rest)
+    )
 
 
 def _drops_limit(comparison: Comparison, words: Iterable[str]) -> bool:

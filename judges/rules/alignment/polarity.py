@@ -13,6 +13,7 @@ from math import isclose
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Difference, difference, is_firm, loose
 from spanjury.judges.rules.alignment.exchanges import other_person
+from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import (
     BLURRING,
     LIGHT,
@@ -48,6 +49,17 @@ _SEAMS = frozenset(", ; : and but while whereas although though yet or".split())
 _SEAM = re.compile("[,;:]|" + "|".join(rf"\b{word}\b" for word in sorted(_SEAMS) if word.isalpha()))
 _ALIKE = 2  # first letters of two spellings of a name
 _BARE = NEGATORS | {"do", "does", "did"}
+_EVENTS = frozenset(
+    map(
+        key,
+        """appear appeared arrive arrived arrival began begin begins begun build built close closed
+        closes create created demolish demolished depart departed departure destroy destroyed
+        disappear disappeared end ended ends enter entered finish finished join joined leave leaves
+        left open opened opens quit shut start started starts stop stopped vanish
+        vanished""".split(),  # noqa: SIM905
+    )
+)
+"""Keys of verbs for the beginning or the end of something."""
 _CONTRAST = frozenset(("but", "not"))
 
 
@@ -70,6 +82,21 @@ def is_of_another(comparison: Comparison) -> bool:
         if is_other and claimed.key in comparison.source.keys:
             return True
     return False
+
+
+def is_of_other_event(comparison: Comparison) -> bool:
+    """Return whether two sentences are about the beginning and the end of something, each dated.
+
+    ``It ended in 2023`` beside ``It began in 2020``: both may be true.
+    """
+    held = set(comparison.source.keys)
+    is_dated = any(
+        token.kind in VALUES and token.key not in held for token in comparison.output.tokens
+    )
+    return is_dated and any(
+        comparison.token(at)[0].key in _EVENTS and _opposite(comparison, at)
+        for at in range(len(comparison.links))
+    )
 
 
 def polarity(comparison: Comparison) -> Iterator[Difference]:

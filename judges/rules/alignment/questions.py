@@ -12,20 +12,22 @@ from spanjury.judges.core import Unverified
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.doubts import SUBJECTS, doubt
 from spanjury.judges.rules.alignment.index import index_sentences, pieces
+from spanjury.judges.rules.alignment.keys import excluding, key
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
-from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, phrase
+from spanjury.judges.rules.alignment.parallel_parts import is_of_other_part, openings
+from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, lexemes, phrase
 
 _ECHOED = 0.3  # share of a sentence's words from which it rests on the question
 _SHORT = 12  # maximum words of an answer that may belong to another question
 _SIMPLE = 6
 """Maximum words of a question that one part of the source should answer; longer ones often join
-several parts. Without this limit 39 of 201 right answers of HaluEval QA are doubted, with it 5."""
+several parts. Without this limit 47 of 201 right answers of HaluEval QA are doubted, with it 8."""
 _DOUBTED = 0.5
 """Probability of an error in such a sentence. Of 57 in HaluEval QA and Q2, 39 are wrong."""
 
 _NAMED = VALUES | {"name"}
 _ABSENCE = "It says that the source lacks something; no offline judge can verify this."
-_ELSEWHERE = "Another part of the source has more words of the question, and other names or values."
+_ELSEWHERE = "The question has more words of another part of the source than of the answer's."
 _ANSWER = re.compile(r"\W*(?P<word>yes|no)\b\W*", re.IGNORECASE)
 _POLAR = re.compile(
     r"\W*(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will"
@@ -43,8 +45,20 @@ _DIMENSIONS = (
     ),
 )
 """Words of a question -> dimensions of its answer."""
-_SEAM = re.compile(r";|\b(?:and|but|while|whereas)\b")
-"""Seams of clauses that may have an answer each: ``20 km/h in town and 25 km/h in sport mode``."""
+_OPEN = re.compile(
+    r"\b(?:what|when|where|which|who|whom|whose|how (?:deep|fast|high|long|many|much|often|old|tall"
+    r"|wide))\b",
+    re.IGNORECASE,
+)
+"""Words that ask for more than yes or no, but not for a reason or a description."""
+_EXCLUDED = excluding(
+    """
+charge charges cost costs fee fees pay paid pays / free
+can may allowed permitted possible / banned forbidden prohibited
+have must need needed needs obligatory required / optional voluntary
+"""
+)
+"""Key of a word of a question -> keys of words of an answer that mean "no", or the reverse."""
 _WHEN = re.compile(r"\W*(?:when|(?:what|which) year)\b", re.IGNORECASE)
 _YEARS = range(1000, 2101)
 _DAYS = range(32)  # days of a month and hours
@@ -56,7 +70,7 @@ class _Unit(NamedTuple):
 
     keys: AbstractSet[str]
     answers: AbstractSet[tuple[str, str]]
-    """Kind and key of each name and number."""
+    """Kind and key of each name and number; preposition and key of the first word after it."""
 
 
 def question_doubts(
@@ -97,7 +111,9 @@ def question_doubts(
             yield doubt(sentence.text, start, reason, probability=_DOUBTED)
         elif len(sentences) == 1 and _is_unlike(sentence, questions, evidence=evidence):
             yield doubt(sentence.text, start, _UNLIKE, probability=_DOUBTED)
-        elif len(sentences) == 1 and _is_elsewhere(sentence, asked, evidence=evidence):
+        elif len(sentences) == 1 and _is_elsewhere(
+            sentence, asked, evidence=evidence, is_open=any(map(_OPEN.search, questions))
+        ):
             yield doubt(sentence.text, start, _ELSEWHERE, probability=_DOUBTED)
 
 
@@ -118,8 +134,9 @@ def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified
     if stated.tokens and not SUBJECTS.isdisjoint(stated.tokens[0].before):
         keys = {token.key for token in asked[0].tokens if token.kind != "name"} or keys
     shared = keys.intersection(stated.keys)
+    words = {key(folded) for *_, folded in lexemes(asked[0].text)}
     is_contrary = any(
-        token.denied or not (keys - shared).isdisjoint(OPPOSITES.get(token.key, ()))
+        token.denied != _is_excluded(token, others=keys - shared, words=words)
         for token in stated.tokens
     )
     is_no = word["word"].lower() == "no"
@@ -127,6 +144,14 @@ def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified
         yield doubt(output[start:end], start, _OPENING.format(word["word"]), probability=_DOUBTED)
     elif not is_no and len(shared) < _AGREED * len(keys):
         yield doubt(output[start:end], start, _ASIDE.format(word["word"]), probability=_DOUBTED)
+
+
+def _is_excluded(token: Token, *, others: AbstractSet[str], words: AbstractSet[str]) -> bool:
+    """Return whether a word of an answer excludes one of `others` or of all `words` asked."""
+    return not (
+        others.isdisjoint(OPPOSITES.get(token.key, ()))
+        and words.isdisjoint(_EXCLUDED.get(token.key, ()))
+    )
 
 
 def absence_doubt(output: str, interval: tuple[int, int]) -> Unverified:
@@ -190,34 +215,37 @@ def _is_unlike(sentence: Phrase, questions: Sequence[str], *, evidence: Mapping[
     return (True, True) not in held and {(True, False), (False, True)}.issubset(held)
 
 
-def _is_elsewhere(sentence: Phrase, asked: Iterable[Token], *, evidence: Mapping[str, str]) -> bool:
+def _is_elsewhere(
+    sentence: Phrase, asked: Iterable[Token], *, evidence: Mapping[str, str], is_open: bool
+) -> bool:
     """Return whether another part of the source fits the question better than the answer's part.
 
-    A part is a sentence, a passage, or a clause beside another in its sentence.
-    That part has more words of the question, and a name or number like the answer's.
+    A part is a passage, a sentence, or a part of a sentence. That part has more words of the
+    question, and a name, a number or an adverbial like the answer's.
     """
     if not 0 < len(sentence.tokens) <= _SHORT:
         return False
     keys = frozenset(sentence.keys)
     words = {token.key for token in asked}
     anchors = words - keys if len(words) <= _SIMPLE else frozenset()
-    kinds = {kind for kind, _ in _answers(sentence)}
-    if not anchors or not kinds:
+    if not anchors:
         return False
     texts = (passages_in(evidence) or evidence).values()
     read = [[phrase(text[start:end]) for start, end in pieces(text)] for text in texts]
-    levels = [_unit([part]) for parts in read for part in parts], [_unit(parts) for parts in read]
+    parts = [part for piece in read for part in piece]
+    kinds: AbstractSet[str] = _NAMED.intersection(kind for kind, _ in _answers(sentence))
+    if not _refers(part for part in parts if keys.issubset(part.keys)):
+        kinds = kinds or openings(sentence.tokens[0])
+    levels = [_unit([part]) for part in parts], [_unit(piece) for piece in read]
     if any(_is_better(keys, anchors, kinds, units=units) for units in levels):
         return True
-    # A clause may have a name in apposition, so only values are compared between clauses.
-    holding = (part for parts in read for part in parts if keys.issubset(part.keys))
-    clauses = ([_unit([each]) for each in _clauses(part)] for part in holding)
-    return any(_is_better(keys, anchors, kinds - {"name"}, units=units) for units in clauses)
+    is_choice = keys <= words  # "Who is older, Ann or Ben?" has the words about Ben, too
+    return not is_choice and is_of_other_part(sentence, anchors, parts, is_open=is_open)
 
 
-def _clauses(part: Phrase) -> Iterator[Phrase]:
-    """Yield the clauses of a sentence that may each answer a question."""
-    return (phrase(clause) for clause in _SEAM.split(part.text))
+def _refers(sentences: Iterable[Phrase]) -> bool:
+    """Return whether any sentence begins with a pronoun, so that its topic is in another."""
+    return any(part.tokens and not SUBJECTS.isdisjoint(part.tokens[0].before) for part in sentences)
 
 
 def _unit(phrases: Sequence[Phrase]) -> _Unit:
@@ -228,13 +256,17 @@ def _unit(phrases: Sequence[Phrase]) -> _Unit:
 
 
 def _answers(part: Phrase) -> Iterator[tuple[str, str]]:
-    """Yield kind and key of each name and number, without labels (``Model:``) and in ``RX-200``."""
+    """Yield kind and key of each name, number and adverbial.
+
+    A label (``Model:``) and a part of a name (``RX-200``) do not count.
+    """
     ends = [0, *(token.end for token in part.tokens)]
     for end, token, after in zip(ends, part.tokens, [*part.tokens[1:], None], strict=False):
         is_label = after is not None and after.before[:1] == (":",)
         is_part = token.before == ("-",) and token.start == end + 1
         if token.kind in _NAMED and not is_label and not is_part:
             yield token.kind, token.key
+        yield from ((word, token.key) for word in openings(token))
 
 
 def _is_better(

@@ -484,3 +484,35 @@ def test_evidence_ends_with_the_input_that_it_begins_in() -> None:
     evidence = join_inputs({"A": "Ann left.", "B": "” said Bob."}).evidence(4, 12)
     assert (evidence.input, evidence.start, evidence.end) == ("A", 4, 9)
     assert evidence.text == "left."
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("He is 34 in 2024.", "He was born in 1990."),
+        ("He is 33 in 2024.", "He was born on 3 May 1990 in Lund."),
+        ("The firm was 4 years old in 1954.", "The firm was founded in 1950."),
+        ("It ends on 31 March 2024.", "It begins on 1 April 2022 and runs for two years."),
+    ],
+)
+def test_an_age_and_a_last_day_follow_from_the_first_date(output: str, source: str) -> None:
+    assert compared(output, source).spans == ()
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("He is 37 in 2024.", "He was born in 1990."),
+        ("He won 34 medals in 2024.", "He was born in 1990."),
+        ("He is 34 in 2024.", "He came to Lund in 1990."),
+    ],
+)
+def test_another_number_in_a_year_does_not_follow(output: str, source: str) -> None:
+    assert compared(output, source).spans != ()
+
+
+def test_the_rationale_names_the_sentence_to_check_first() -> None:
+    output = "The board was pleased with the growth. In Paris a plant will open, new."
+    rationale = compared(output, BOARD).rationale
+    assert "Check 'In Paris a plant will open, new' first: the source contains" in rationale
+    assert "Check" not in compared(BOARD, BOARD).rationale

@@ -822,3 +822,30 @@ def test_a_denial_about_another_number_is_no_contradiction() -> None:
 def test_a_contradiction_does_not_begin_with_a_blank() -> None:
     [each] = contradictions("In winter, it is open.", {"News": "In winter, the gate is not open."})
     assert each.text == "it is open"
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("The lease began on 1 March 2020 and ran for three years.", "The lease ended in 2023."),
+        ("The shop opens at 9 on Mondays.", "The shop closes at 5 on Mondays."),
+        ("The old mill was built in 1850.", "The old mill was demolished in 1901."),
+    ],
+)
+def test_the_beginning_does_not_contradict_an_end_with_another_date(
+    source: str, output: str
+) -> None:
+    assert contradictions(output, {"Report": source}) == []
+
+
+def test_the_beginning_contradicts_an_end_on_the_same_date() -> None:
+    source = {"Report": "The lease began on 1 March 2020."}
+    [problem] = contradictions("The lease ended on 1 March 2020.", source)
+    assert problem.category == "antonym"
+
+
+def test_a_contradiction_quotes_the_whole_name() -> None:
+    source = {"Report": "The drought struck East Africa in 2011 and killed many cattle."}
+    [problem] = contradictions("The drought struck West Africa in 2011.", source)
+    assert problem.text == "West Africa"
+    assert problem.explanation == "The source says 'East Africa'."

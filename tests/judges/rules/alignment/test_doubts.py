@@ -206,3 +206,39 @@ def test_a_pronoun_is_no_continuation_if_its_sentence_says_the_opposite() -> Non
     source = "The museum is open from Tuesday to Sunday. It is closed on Mondays."
     assert reasons("The museum is open on Mondays.", source) == [JOINED]
     assert reasons("The museum is closed on Mondays.", source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "limit"),
+    [
+        ("Up to 500 euros it is free. Above that, a fee is due.", "A fee is due.", "Above that"),
+        ("Members enter free. Otherwise entry costs 8.", "Entry costs 8.", "Otherwise"),
+        ("Is the seal broken? If so, the warranty is void.", "The warranty is void.", "If so"),
+        ("A window broke. The tenant pays in this case.", "The tenant pays.", "in this case"),
+        (
+            "It is open until 5; outside these hours, calls cost 2.",
+            "Calls cost 2.",
+            "outside these",
+        ),
+    ],
+)
+def test_a_sentence_without_a_condition_that_refers_back_is_doubtful(
+    source: str, output: str, limit: str
+) -> None:
+    reason = f"The source says this only under a condition ({limit!r})."
+    assert reasons(output, source) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("The bridge closed. After that, the ferry ran.", "The ferry ran."),
+        ("It is free. Above that, a fee is due.", "It is free."),
+        (
+            "Up to 5 euros it is free. Above that, a fee is due at once.",
+            "Above that, a fee is due.",
+        ),
+    ],
+)
+def test_a_sentence_that_lacks_no_such_condition_is_not_doubtful(source: str, output: str) -> None:
+    assert reasons(output, source) == []

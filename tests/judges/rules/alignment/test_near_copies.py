@@ -68,3 +68,19 @@ def test_a_copy_without_an_exception_a_bound_or_half_a_list_is_no_near_copy(
     output: str, source: str
 ) -> None:
     assert not are_near_copies(output, {"Source": source})
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("We meet at 4.", "We meet at 4, not 3."),
+        ("The chair is Ann Roe.", "Correction: the chair is Ann Roe, not Ben Ost."),
+    ],
+)
+def test_what_a_value_or_a_name_replaces_may_be_left_out(output: str, source: str) -> None:
+    assert are_near_copies(output, {"Mail": source})
+
+
+def test_an_exception_after_a_denial_may_not_be_left_out() -> None:
+    source = {"Mail": "The shop opens at 4, not on holidays."}
+    assert not are_near_copies("The shop opens at 4.", source)

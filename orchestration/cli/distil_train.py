@@ -39,7 +39,8 @@ class ModelFlags(Flags, title="Model"):
     base: Annotated[
         str,
         Flag(
-            "Model to train, in safetensors or GGUF format; an encoder for the token form.",
+            "Model to train, in safetensors or GGUF format; for the token form an encoder, or with "
+            "--checker guardian a chat model.",
             "FOLDER|FILE.gguf|HUB_ID|embedded|minilm",
         ),
     ]

@@ -391,6 +391,6 @@ def merge(
     unnamed = sum(not shard.names_its_data for shard in shards)
     if unnamed and len(shards) > 1:
         say(
-            f"{unnamed} of {len(shards)} shards have no run.json, so they do not say of which data "
-            "they are: check that all are of the same file (with --run-dir, merge compares them)"
+            f"{unnamed} of {len(shards)} shards have no run.json, which names their data: check "
+            "that all shards are of the same file (merge compares the data of runs with --run-dir)"
         )

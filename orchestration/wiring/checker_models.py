@@ -1,13 +1,13 @@
-"""Checkers by name: their folders on this machine, their options, and the best of them."""
+"""Checkers by name: their folders on this machine, their options, and the panels made of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, choices_for, reason_of
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.wiring.config import CHECKER, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import CHECKER, TUNED, PanelConfig, SeatConfig
 
 with lazily():
     from spanjury.adapters.checkers import card, catalogue, local_models
@@ -15,15 +15,20 @@ with lazily():
 FOLDER, MODEL = "folder", "model"
 """Options of the judge: a folder, or instead of it the name of a model."""
 BEST = "best"
-"""Name of the panel with the best installed checker."""
+"""Name of the panel with the best installed checker; `TUNED` is that with the tuned model."""
 
 _REVISION, _DOWNLOAD = "revision", "download"
+_GUARDIAN = "guardian"
 _HUB = "hf:"
 _FORMATS = (
     "Formats: classifiers of tokens, and of pairs with 2 or 3 classes, as safetensors or ONNX;"
     " MiniCheck's T5, HHEM and AlignScore as safetensors."
 )
 _TORCH = ("torch", "transformers")
+_TUNED_BASE = "qwen2.5-coder-1.5b-instruct"
+_TUNED_REPOSITORY = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"
+_TUNED_FILE = f"{_TUNED_BASE}-q4_k_m.gguf"
+"""The quantization that thresholds were measured with; others are used where it is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +46,8 @@ class InstalledChecker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestPanel:
-    """The panel called ``best``, and the reason for its seats in words."""
+class NamedPanel:
+    """A panel with a name instead of a file, and the reason for its seats in words."""
 
     panel: PanelConfig
     reason: str
@@ -108,7 +113,7 @@ def installed_checkers() -> list[InstalledChecker]:
     return sorted(installed, key=lambda checker: listed.rank(checker.model), reverse=True)
 
 
-def best_panel() -> BestPanel:
+def best_panel() -> NamedPanel:
     """Return the default panel with the best installed checker added.
 
     If no checker can be used, return the default panel. Nothing is downloaded.
@@ -120,17 +125,53 @@ def best_panel() -> BestPanel:
     if best is None:
         problems = "; ".join(f"{each.model.name}: {each.problem}" for each in installed)
         why = problems or f"searched {local_models.searched()}"
-        return BestPanel(
+        return NamedPanel(
             panel=PanelConfig(seats=default),
             reason=f"the default panel ({names}), because no checker can be used here: {why}",
         )
     name = best.model.name
     seat = SeatConfig(judge=CHECKER, name=f"{CHECKER}:{name}", options=pinned({MODEL: name}))
     others = f", the best of {len(installed)} installed" if len(installed) > 1 else ""
-    return BestPanel(
+    return NamedPanel(
         panel=PanelConfig(seats=(*default, seat)),
         reason=f"{names} and {name} ({best.published}, as published{others})",
     )
+
+
+def tuned_panel() -> NamedPanel:
+    """Return the default panel with the tuned model added.
+
+    Raise `ConfigError` if the model's file is not on this machine. Nothing is downloaded.
+    """
+    local = local_models.local_model(name=_TUNED_BASE, repository=_TUNED_REPOSITORY)
+    at_hand = sorted(local.folder.glob(f"{_TUNED_BASE}*.gguf")) if local else []
+    if not at_hand:
+        raise ConfigError(
+            f"--panel {TUNED} needs {_TUNED_FILE} (searched {local_models.searched()}); fetch it:"
+            f" hf download {_TUNED_REPOSITORY} {_TUNED_FILE}"
+        )
+    file = next((file for file in at_hand if file.name == _TUNED_FILE), at_hand[0])
+    default = PanelConfig().seats_or_default
+    seat = SeatConfig(
+        judge=_GUARDIAN,
+        name=f"{_GUARDIAN}:{TUNED}",
+        model=f"{TUNED}/{file}",
+        options={"form": TUNED},
+    )
+    names = ", ".join(str(seat.judge) for seat in default)
+    return NamedPanel(
+        panel=PanelConfig(seats=(*default, seat)),
+        reason=f"{names} and {_GUARDIAN}:{TUNED} with {file}",
+    )
+
+
+_PANELS: Mapping[str, Callable[[], NamedPanel]] = {BEST: best_panel, TUNED: tuned_panel}
+
+
+def named_panel(name: str) -> NamedPanel | None:
+    """Return the panel of that name, or None if there is no such panel."""
+    panel = _PANELS.get(name)
+    return None if panel is None else panel()
 
 
 def notices(panel: PanelConfig) -> Iterator[str]:

@@ -17,6 +17,8 @@ from spanjury.orchestration.wiring.cascades import CascadeConfig
 
 EMBEDDED = "embedded"
 """Name of the model that is installed by the extra of the same name."""
+TUNED = "tuned"
+"""Prefix of the model that this project trained."""
 LOCAL = "local"
 """Prefix of models that are loaded from a folder."""
 VLLM = "vllm"
@@ -251,5 +253,5 @@ def _with_own_judge(seat: SeatConfig) -> SeatConfig:
 
 
 def _usual_options(name: str) -> ModelOptions:
-    own = {EMBEDDED: _EMBEDDED, LOCAL: _IN_A_FOLDER, VLLM: _BY_VLLM}
+    own = {EMBEDDED: _EMBEDDED, TUNED: _EMBEDDED, LOCAL: _IN_A_FOLDER, VLLM: _BY_VLLM}
     return own.get(name.partition("/")[0], _USUAL)

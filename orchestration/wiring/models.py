@@ -61,7 +61,7 @@ from spanjury.orchestration.engine.metering import AskedBy, Meter
 from spanjury.orchestration.engine.replay import Recorder
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.wiring.checks import checked_model
-from spanjury.orchestration.wiring.config import EMBEDDED, LOCAL, VLLM, ModelConfig
+from spanjury.orchestration.wiring.config import EMBEDDED, LOCAL, TUNED, VLLM, ModelConfig
 from spanjury.orchestration.wiring.plugins import MODELS
 
 with lazily():
@@ -86,7 +86,7 @@ __all__ = [
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name begins with no other opener's prefix."""
-_IN_PROCESS = frozenset({EMBEDDED, LOCAL, VLLM})
+_IN_PROCESS = frozenset({EMBEDDED, LOCAL, TUNED, VLLM})
 """Openers of models that need no server."""
 _FAST = "openai-compatible"
 """The opener selected by ``client = "lean"``."""

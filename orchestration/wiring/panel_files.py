@@ -17,8 +17,8 @@ from spanjury.judges.core import (
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.core.log import EventLog
+from spanjury.orchestration.wiring import checker_models
 from spanjury.orchestration.wiring.cascades import CascadeConfig, StageConfig
-from spanjury.orchestration.wiring.checker_models import BEST, best_panel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 with lazily():
@@ -45,14 +45,13 @@ _KEYS = {
 def read_panel_file(path: Path) -> PanelConfig:
     """Read a panel from TOML; its keys are the fields of `PanelConfig`.
 
-    The name ``best`` stands for `best_panel`, unless there is a file of that name; the log says
-    what that panel contains. Raise `ConfigError` if the file cannot be read, is not TOML, or a key
-    or a value is invalid; the message names the file and the key.
+    A name such as ``best`` stands for the panel of that name, unless there is a file of that name;
+    the log says what that panel contains. Raise `ConfigError` if the file cannot be read, is not
+    TOML, or a key or a value is invalid; the message names the file and the key.
     """
-    if is_best(path):
-        best = best_panel()
-        log.info("panel.chosen", reason=best.reason)
-        return best.panel
+    if (chosen := named_panel(path)) is not None:
+        log.info("panel.chosen", reason=chosen.reason)
+        return chosen.panel
     values = _toml(path, what="panel file")
     if isinstance(cascade := values.get(_TABLE), dict) and "file" in cascade:
         named = path.parent / str(cascade.pop("file"))
@@ -76,9 +75,9 @@ def _placed(model: T, folder: Path) -> T:
     return cast("T", placed)  # a ModelConfig, as it was
 
 
-def is_best(path: Path) -> bool:
-    """Return whether `path` is the name of the panel with the best installed checker."""
-    return str(path) == BEST and not path.is_file()
+def named_panel(path: Path) -> checker_models.NamedPanel | None:
+    """Return the panel that `path` is the name of; None if it is none, or there is such a file."""
+    return None if path.is_file() else checker_models.named_panel(str(path))
 
 
 def read_cascade_file(path: Path) -> CascadeConfig:

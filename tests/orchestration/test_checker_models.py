@@ -206,6 +206,20 @@ def test_a_long_option_is_no_path_and_a_folder_may_have_the_name_of_a_model(tmp_
     assert with_folder(parse_seat(f"checker:{named}").options) == {"folder": str(named)}
 
 
+def test_the_tuned_panel_adds_the_tuned_model_where_its_file_is(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="hf download Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"):
+        panel_config("tuned")
+    folder = tmp_path / "models" / "Qwen2.5-Coder-1.5B-Instruct-GGUF"
+    folder.mkdir(parents=True)
+    (folder / "qwen2.5-coder-1.5b-instruct-q2_k.gguf").touch()
+    measured = folder / "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+    measured.touch()
+    *others, seat = panel_config("tuned").seats
+    assert [other.judge for other in others] == DEFAULT
+    assert (seat.judge, seat.model) == ("guardian", f"tuned/{measured}")
+    assert seat.options == {"form": "tuned"}
+
+
 def test_a_file_called_best_is_a_panel_file() -> None:
     Path("best").write_text('[[seats]]\njudge = "form"\n')
     assert [seat.judge for seat in panel_config("best").seats] == ["form"]

@@ -25,6 +25,7 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.judges.llm.asking import asked_together
+from spanjury.judges.llm.guardian import tuned_question
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
@@ -175,6 +176,18 @@ async def test_a_model_that_was_not_trained_for_it_is_believed_less(
         report = await assessed(f"guardian:plain{options}", server, segment=said)
     assert (len(report.spans), len(report.unverified)) == (marked, unverified)
     assert report.error_probability == pytest.approx(wrong)
+
+
+async def test_the_tuned_model_is_asked_as_it_was_trained() -> None:
+    said = Segment(segment_id="s", output="Ann Lee built it.", inputs={"Article": SOURCE})
+    with LoopbackServer(weighed("True", **{"True": 0.4, "False": 0.6})) as server:
+        report = await assessed("guardian:tuned", server, segment=said)
+    system, user, right, wrong = tuned_question()
+    asked = user.replace("$document", SOURCE).replace("$claim", said.output)
+    assert turns(server) == [("system", system), ("user", asked)]
+    assert (right, wrong) == ("True", "False")
+    assert report.error_probability == pytest.approx(0.6)
+    assert (len(report.spans), len(report.unverified)) == (0, 1)
 
 
 async def test_a_true_without_a_probability_does_not_vouch_for_a_sentence() -> None:
@@ -350,7 +363,7 @@ async def test_the_words_of_a_card_are_taken_from_a_file(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("judge", "problem"),
     [
-        ("guardian:granit", "'granite', 'bespoke', 'lynx' or 'plain'"),
+        ("guardian:granit", "'granite', 'bespoke', 'lynx', 'plain' or 'tuned'"),
         ("guardian:lynx:think=true", "of form granite, not of lynx"),
         ("guardian:bespoke:template=/nowhere.txt", "cannot be read"),
         ("guardian:bespoke:thresold=0.4", "judge 'guardian' has no option 'thresold'"),

@@ -61,7 +61,8 @@ def test_a_metric_scores_texts_in_one_line() -> None:
     assert_type(scores.segments, tuple[float, ...] | None)
     assert scores.segments is not None
     assert scores.segments[0] == 1.0
-    assert spanjury.score_metric("f1", "a cat sat", "a cat sat").corpus == 1.0
+    for references in ("a cat sat", ["a dog", "a cat sat"], [["a dog", "a cat sat"]]):
+        assert spanjury.score_metric("f1", "a cat sat", references).corpus == 1.0
 
 
 def test_a_text_is_judged_in_one_call_and_many_in_one_more() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
@@ -24,12 +25,16 @@ from spanjury.adapters.training.tokens.encoding import EncodedWindow
 from spanjury.adapters.training.tokens.job import Question
 from spanjury.adapters.training.tokens.packs import Ids, Pack, packs
 from spanjury.judges.core import ClaimUnit, ConfigError, LabelledPair
+from spanjury.judges.core.lazy import library
+
+Halves = NDArray[np.float16]
 
 ADAPTER = "adapter.gguf"
 """File of the trained matrices, which llama.cpp adds to the base."""
 
 _RANK, _ALPHA = 8, 16.0
 _USUAL_LENGTH = 1024  # tokens of a passage, a claim and the question
+_LEAST_ROOM = 2  # a token of a passage, and one of a claim
 _BEGINNING, _ENDING = 0, 1  # kinds of tokens
 _DOCUMENT, _CLAIM = "$document", "$claim"
 _NAMES = {
@@ -42,6 +47,9 @@ _NAMES = {
     "mlp.down_proj": "ffn_down",
 }
 """Projections of a layer, with their names in GGUF."""
+_LLAMA = "llama"
+_ARCHITECTURES = (_LLAMA, "qwen2", "qwen3")
+"""Types of models whose projections have these names, and that GGUF calls by the same name."""
 
 
 class LowRank(nn.Module):
@@ -157,7 +165,8 @@ class GuardianBase:
     def load(self, *, kinds: int, device: torch.device) -> GuardianModel:
         """Load the base, frozen in bfloat16, with new matrices; `kinds` of words are not used.
 
-        Raises `ConfigError` as `Base.load` does, and if the answers are not single tokens.
+        Raises `ConfigError` as `Base.load` does, if the answers are not single tokens, or if no
+        adapter can be written for the architecture.
         """
         del kinds
         cut = [self._cut(answer) for answer in (self.question.right, self.question.wrong)]
@@ -165,17 +174,20 @@ class GuardianBase:
             raise ConfigError(f"{self.base.name!r} needs several tokens for one answer")
         (right,), (wrong,) = cut
         loose: Any = self.base.load(device=device)
+        if (kind := loose.config.model_type) not in _ARCHITECTURES:
+            raise ConfigError(
+                f"{self.base.name!r} has the architecture {kind!r}; a guardian's adapter is for one"
+                f" of {', '.join(_ARCHITECTURES)}"
+            )
         return GuardianModel(loose.to(torch.bfloat16), answers=(right, wrong)).to(device)
 
     def encode(self, pairs: Sequence[LabelledPair], *, limit: int) -> list[EncodedWindow]:
         """Encode pairs in at most `limit` tokens each; a passage that is too long loses its end."""
-        before, between, after = self._asked()
+        after = self._asked()[2]
         encoded = []
         for labelled in pairs:
             ending = self._cut(f" {labelled.pair.claim}{after}")
-            start, end = self._cut(before), self._cut(between)
-            room = max(0, limit - len(start) - len(end) - len(ending))
-            beginning = (*start, *self._cut(labelled.pair.passage)[:room], *end)
+            beginning = self._beginning(labelled.pair.passage, most=limit - len(ending))
             kinds = (_BEGINNING,) * len(beginning) + (_ENDING,) * len(ending)
             encoded.append(
                 EncodedWindow(
@@ -202,11 +214,22 @@ class GuardianBase:
         for name, weight in model.named_parameters():
             if weight.requires_grad:
                 values = weight.detach().cpu().numpy().astype(np.float16)
-                writer.add_tensor(_stored_name(name), values)
+                writer.add_tensor(_stored_name(name), _stored_rows(values, name, loose.config))
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
         writer.close()
+
+    def _beginning(self, passage: str, *, most: int) -> Ids:
+        """Return the conversation up to the claim in at most `most` tokens, if the frame fits."""
+        before, between, _ = self._asked()
+        # As one text, as llama.cpp cuts it: a full stop and the line break after it may be a token.
+        whole = self._cut(f"{before}{passage}{between}")
+        if len(whole) <= most:
+            return whole
+        start, end = self._cut(before), self._cut(between)
+        room = max(0, most - len(start) - len(end))
+        return (*start, *self._cut(passage)[:room], *end)
 
     def _cut(self, text: str) -> Ids:
         loose: Any = self._tokenizer
@@ -226,14 +249,24 @@ class GuardianBase:
 
 
 def find_guardian_base(name: str, question: Question, *, max_length: int | None) -> GuardianBase:
-    """Find the base called `name`; raise `ConfigError` as `find_base` does."""
+    """Find the base called `name`.
+
+    Raise `ConfigError` as `find_base` does, or if the question leaves no room for a claim.
+    """
+    library("gguf", extra="train")  # which writes the adapter, hours later
     base = find_base(name)
-    return GuardianBase(
+    made = GuardianBase(
         base=base,
         question=question,
         max_length=max_length or _USUAL_LENGTH,
         _tokenizer=base.tokenizer(),
     )
+    if made.room < _LEAST_ROOM:
+        raise ConfigError(
+            f"--max-length {made.max_length}: the question alone has"
+            f" {made.max_length - made.room} tokens"
+        )
+    return made
 
 
 def _stored_name(name: str) -> str:
@@ -242,3 +275,16 @@ def _stored_name(name: str) -> str:
     layer, _, matrix = rest.partition(".")
     projection, _, part = matrix.rpartition(".")
     return f"blk.{layer}.{_NAMES[projection]}.weight.lora_{'a' if part == 'down' else 'b'}"
+
+
+def _stored_rows(matrix: Halves, name: str, config: Any) -> Halves:  # noqa: ANN401  of transformers
+    """Return a matrix with its rows in the order of GGUF.
+
+    In a Llama, whose rotation pairs neighbours, it interleaves the two halves of each head.
+    """
+    heads_of = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    *_, projection, part = name.split(".")
+    heads: int | None = heads_of.get(projection)
+    if config.model_type != _LLAMA or part != "up" or heads is None:
+        return matrix
+    return matrix.reshape(heads, 2, -1, _RANK).swapaxes(1, 2).reshape(matrix.shape)

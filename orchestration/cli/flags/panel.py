@@ -12,8 +12,8 @@ from spanjury.orchestration.cli.exits import say
 
 with lazily():
     from spanjury.orchestration.services.people.marks import exporting
-    from spanjury.orchestration.wiring import checker_models, examples, panel_files, specs
     from spanjury.orchestration.wiring import config as configs
+    from spanjury.orchestration.wiring import examples, panel_files, specs
 
 ModelBaseUrls = Annotated[
     tuple[str, ...],
@@ -186,7 +186,10 @@ class PanelFlags(Flags, title="Judges"):
     ] = ()
     panel: Annotated[
         Path | None,
-        Flag("TOML file of the panel; 'best' adds the best installed checker.", env=True),
+        Flag(
+            "TOML file of the panel; 'best' or 'tuned' add a checker to the default panel.",
+            env=True,
+        ),
     ] = None
     model: Annotated[
         tuple[str, ...],
@@ -208,9 +211,9 @@ class PanelFlags(Flags, title="Judges"):
     scoring: ScoringFlags = ScoringFlags()
 
     def config(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
-        """Return the panel of `described`; print the seats of the panel called best."""
-        if self.panel is not None and panel_files.is_best(self.panel):
-            say(f"--panel {self.panel}: {checker_models.best_panel().reason}")
+        """Return the panel of `described`; print the seats of a panel that has a name."""
+        if self.panel is not None and (named := panel_files.named_panel(self.panel)):
+            say(f"--panel {self.panel}: {named.reason}")
         return self.described(before)
 
     def described(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":

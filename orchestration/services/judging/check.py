@@ -198,7 +198,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
         output=written,
         inputs=_inputs(source, _source_header(catalogue, the_task)),
         task=name,
-        references=(references,) if isinstance(references, str) else tuple(references),
+        references=_references(references),
         system=system,
     )
     if trajectory is not None:
@@ -327,14 +327,29 @@ def _inputs(source: Source | None, header: str) -> dict[str, str]:
 def _by_header(source: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
     """Return inputs with one text per header; raise `ConfigError` if one has another form."""
     for header, given in source.items():
-        passages: object = [given] if isinstance(given, str) else given
-        if (
-            not isinstance(passages, Collection)
-            or isinstance(passages, Mapping)
-            or not all(isinstance(passage, str) for passage in passages)
-        ):
+        if not isinstance(header, str):
+            raise ConfigError(f"a header of the source is a text, got {header!r:.80}")
+        if not isinstance(given, str) and not _are_texts(given):
             raise ConfigError(f"source[{header!r}] is a text or a list of texts, got {given!r:.80}")
     return passages_apart(source)
+
+
+def _references(references: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one reference or several; raise `ConfigError` if one is no text."""
+    if isinstance(references, str):
+        return (references,)
+    if not _are_texts(references):
+        raise ConfigError(f"references are a text or a list of texts, got {references!r:.80}")
+    return tuple(references)
+
+
+def _are_texts(given: object) -> bool:
+    """Return whether a caller without a type checker has passed a collection of texts."""
+    return (
+        isinstance(given, Collection)
+        and not isinstance(given, Mapping)
+        and all(isinstance(text, str) for text in given)
+    )
 
 
 def _passage(passage: object) -> tuple[str, str]:

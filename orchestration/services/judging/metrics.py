@@ -119,7 +119,8 @@ def score_metric(
     outputs
         The text or the texts.
     references
-        One or more references for each output; empty for metrics that take none.
+        One or more references for each output, or those of the one text; empty for metrics that
+        take none.
     sources
         The source of each output, in the same order.
 
@@ -140,20 +141,24 @@ def score_metric(
     >>> score_metric("wer", ["a cat sat"], ["the cat sat"]).segments
     (0.3333333333333333,)
     """
-    outputs, references, sources = _several(outputs), _several(references), _several(sources)
-    for texts, what in ((references, "references"), (sources, "sources")):
-        if texts and len(texts) != len(outputs):
-            raise ConfigError(f"{len(outputs)} outputs, and {what} for {len(texts)} of them")
+    references = _several(references)
+    texts = [text for text in references if isinstance(text, str)]
+    if isinstance(outputs, str) and len(texts) == len(references) > 0:
+        references = [texts]
+    outputs, sources = _several(outputs), _several(sources)
+    for parts, name in ((references, "references"), (sources, "sources")):
+        if parts and len(parts) != len(outputs):
+            raise ConfigError(f"{len(outputs)} outputs, but {name} for {len(parts)}")
     if not outputs:
         raise ConfigError("there is no output to measure")
     named = open_metric(metric)
     samples = [
         Sample(
             output=output,
-            references=(texts,) if isinstance(texts, str) else tuple(texts),
+            references=tuple(_several(own)),
             source=source,
         )
-        for output, texts, source in zip(
+        for output, own, source in zip(
             outputs, references or [()] * len(outputs), sources or [""] * len(outputs), strict=True
         )
     ]

@@ -224,8 +224,7 @@ def panel_config(
         )
     if panel is not None:
         raise ConfigError(
-            "a panel is a PanelConfig, an open panel or the path of a panel file, got"
-            f" {type(panel).__name__}"
+            f"a panel is a PanelConfig or the path of a panel file, got {type(panel).__name__}"
         )
     return PanelConfig(seats=tuple(map(_seat, seats)), models=asked)
 

@@ -191,7 +191,7 @@ def _method(findings: MetaFindings) -> str:
     return (
         f"{method} Brackets are 95 % intervals over resampled {_resampled(findings)} "
         f"({settings.draws} draws, seed {settings.seed}). If all inputs have the same correlation, "
-        "they are the bounds within which unseen inputs may differ. A scorer that was fitted to "
+        "brackets allow for unseen inputs with another. A scorer that was fitted to "
         "these ratings has an advantage that no interval shows."
     )
 

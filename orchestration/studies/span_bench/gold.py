@@ -5,7 +5,8 @@ where ``supported`` is true, its list of spans is empty, or the row names annota
 nothing. Of any other text it is not known, and neither is it where ``supported`` is null.
 
 The marks of a damaged text are errors only on the aspects whose scores should fall, which
-``aspect_effects`` names. On an aspect whose score should not change the text has no error.
+``aspect_effects`` names. On an aspect whose score should not change, the text has no error; on any
+other aspect it is not known whether it has one.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -137,15 +138,16 @@ def _faulty_on(segment: Segment, aspect: Aspect) -> bool | None:
     effects = segment.meta.get(EFFECTS)
     if effects is None:
         return _faulty(segment)
-    if not isinstance(effects, dict) or not set(effects.values()) <= set(get_args(Effect)):
+    choices = get_args(Effect)
+    if not isinstance(effects, dict) or any(effect not in choices for effect in effects.values()):
         raise DataError(
             f"row {segment.segment_id!r}: got {EFFECTS} {effects!r}, expected for each aspect one "
-            f"of {', '.join(get_args(Effect))}"
+            f"of {', '.join(choices)}"
         )
     effect = effects.get(aspect.name, effects.get(EVERY_ASPECT))
     if effect == "falls":
         return _faulty(segment)
-    return None if effect is None else False
+    return False if effect == "unchanged" else None
 
 
 def _faulty(segment: Segment) -> bool | None:

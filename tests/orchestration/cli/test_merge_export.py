@@ -57,7 +57,7 @@ def test_a_caution_says_that_shards_outside_a_run_folder_may_be_of_different_dat
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, others)))
     evaluate("--shard", "2/2", "--no-memory", "-o", "all.jsonl")
     done = spanjury("merge", "all.shard-1-of-2.jsonl", "all.shard-2-of-2.jsonl")
-    assert "2 of 2 shards have no run.json, so they do not say of which data" in done.stderr
+    assert "2 of 2 shards have no run.json, which names their data" in done.stderr
 
 
 def test_merged_shards_are_exported_with_their_texts() -> None:

@@ -297,6 +297,7 @@ def test_a_span_is_no_likelier_an_error_than_its_text_where_that_is_measured() -
             r"source\['Context'\] is a text or a list of texts, got \[",
         ),
         ("It opened.", {"Context": {"text": "x"}}, r"source\['Context'\] is a text or a list"),
+        ("It opened.", {1: "x"}, "a header of the source is a text, got 1"),
     ],
 )
 def test_texts_of_another_type_are_refused_by_name(
@@ -305,6 +306,12 @@ def test_texts_of_another_type_are_refused_by_name(
     for task in (None, "summarization"):
         with pytest.raises(ConfigError, match=message):
             request_of(output, source=source, task=task)  # type: ignore[arg-type]  # the mistake
+
+
+@pytest.mark.parametrize("references", [None, 3, [None], b"It opened."])
+def test_references_of_another_type_are_refused_by_name(references: object) -> None:
+    with pytest.raises(ConfigError, match="references are a text or a list of texts, got "):
+        request_of("It opened.", references=references)  # type: ignore[arg-type]  # the mistake
 
 
 def test_one_reference_needs_no_list() -> None:

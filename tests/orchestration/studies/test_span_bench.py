@@ -449,6 +449,8 @@ def test_a_row_that_contradicts_itself_is_refused() -> None:
         ({"consistency": "unchanged", "fluency": "falls"}, False),
         ({"*": "unchanged", "fluency": "falls"}, False),
         ({"fluency": "falls"}, None),
+        ({"consistency": "rises"}, None),
+        ({}, None),
     ],
 )
 def test_damage_is_an_error_only_on_the_aspects_that_it_harms(
@@ -459,7 +461,7 @@ def test_damage_is_an_error_only_on_the_aspects_that_it_harms(
     assert text.gold == {True: (GoldPlace(start=2, end=3),), False: (), None: None}[faulty]
 
 
-@pytest.mark.parametrize("effects", ["falls", {"fluency": "worse"}])
+@pytest.mark.parametrize("effects", ["falls", {"fluency": "worse"}, {"fluency": ["falls"]}])
 def test_effects_that_cannot_be_read_are_refused(effects: object) -> None:
     with pytest.raises(DataError, match="expected for each aspect one of falls, unchanged, rises"):
         read({"aspect_effects": effects}, gold=(mark("x y", "y"),))

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +108,7 @@ def _plain_card(content: bytes) -> ReaderCard | None:
     """Return the card if all types are plainly right, which spares pydantic's import; else None."""
     try:
         values: Any = json.loads(content)
-        own = {
-            entry.name: values[entry.name] for entry in fields(ReaderCard) if entry.name in values
-        }
-        card = ReaderCard(**{**own, "classes": tuple(values["classes"])})
+        card = ReaderCard(**{**values, "classes": tuple(values["classes"])})
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
     texts = (card.name, card.version, *card.classes, *card.files, *card.files.values())

@@ -187,7 +187,7 @@ class PanelFlags(Flags, title="Judges"):
     panel: Annotated[
         Path | None,
         Flag(
-            "TOML file of the panel; 'best' or 'tuned' add a checker to the default panel.",
+            "TOML file of the panel; 'best' and 'tuned' add a checker.",
             env=True,
         ),
     ] = None

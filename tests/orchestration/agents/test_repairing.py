@@ -91,7 +91,7 @@ async def test_invalid_input_is_refused(panel: Panel) -> None:
     model = ScriptedModel()
     with pytest.raises(ConfigError, match="rounds must be 1 or more"):
         await arepair(WRONG, model=model, panel=panel, rounds=0)
-    with pytest.raises(ConfigError, match="an open panel has its judges"):
+    with pytest.raises(ConfigError, match="an open panel has its own judges"):
         await arepair(WRONG, model=model, panel=panel, judges=["form"])
 
 

@@ -36,7 +36,8 @@ _SLOTS = 2  # concurrent calls; further ones queue in the server
 _CONTEXT, _FILE_CONTEXT = 4096, 8192  # tokens of prompt and reply together, for each slot
 _BATCH, _FILE_BATCH = 512, 128  # tokens of a prompt that are computed even if its call is cancelled
 _SILENT = -1
-_TUNED, _BASE = "tuned", "qwen2.5-coder-1.5b-instruct"
+_EMBEDDED, _TUNED, _BASE = "embedded", "tuned", "qwen2.5-coder-1.5b-instruct"
+_MEASURED = f"{_BASE}-q4_k_m.gguf"
 _AND = ".gguf+"  # before the name of an adapter
 _ADAPTER = files("spanjury.adapters.models") / "weights" / "tuned.gguf"
 _INSTALL = (
@@ -119,6 +120,9 @@ class _Setting:
         of the time of a large model, and changes rounding, so replies may differ in rare cases.
     adapter
         GGUF file of low-rank matrices that are added to the weights; None for the weights alone.
+    name
+        First part of the signature: `_TUNED` for the file and the adapter that thresholds were
+        measured with, so that no other model gets their rates.
     """
 
     weights: Path
@@ -127,6 +131,7 @@ class _Setting:
     batch: int
     keeps_prompts: bool
     adapter: Path | None = None
+    name: str = _EMBEDDED
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -165,7 +170,8 @@ def _tuned_setting(name: str, ours: Path) -> _Setting:
         raise ConfigError(
             f"{name!r}: the adapter fits one model only; expected {_TUNED}/{_BASE}-….gguf"
         )
-    return replace(_setting(last), adapter=ours)
+    is_measured = Path(last).name.casefold() == _MEASURED  # the hub's cache links to other names
+    return replace(_setting(last), adapter=ours, name=_TUNED if is_measured else _EMBEDDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +248,7 @@ def _model(server: _Server, *, timeout: float) -> ChatModel:
         backend=replace(backend, price=TokenPrice(prompt=0.0, completion=0.0)),
         timeout=timeout,
         signature=signature(
-            "embedded",
+            server.setting.name,
             weights=f"{weights.name}:{files_digest(server.setting.files)}",
             batch=server.setting.batch,
             xllamacpp=version(_ENGINE),

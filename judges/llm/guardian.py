@@ -299,8 +299,12 @@ class Guardian:
 
     @property
     def judge(self) -> str:
-        """Name by which thresholds know the judge that asks it."""
-        return "tuned" if self.form == "tuned" else "checker"
+        """Name by which thresholds know the judge that asks it.
+
+        They were measured with one model; another that is asked in its form gets none of its rates.
+        """
+        is_measured = self.form == "tuned" and self.model.signature.startswith("tuned|")
+        return "tuned" if is_measured else "checker"
 
     @property
     def unit(self) -> ClaimUnit:

@@ -25,7 +25,7 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.judges.llm.asking import asked_together
-from spanjury.judges.llm.guardian import tuned_question
+from spanjury.judges.llm.guardian import Guardian, tuned_question
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
@@ -188,6 +188,22 @@ async def test_the_tuned_model_is_asked_as_it_was_trained() -> None:
     assert (right, wrong) == ("True", "False")
     assert report.error_probability == pytest.approx(0.6)
     assert (len(report.spans), len(report.unverified)) == (0, 1)
+
+
+async def test_only_the_measured_model_has_the_thresholds_of_the_tuned_panel() -> None:
+    class Named(ScriptedModel):
+        name = "tuned|weights:a"
+
+        @property
+        def signature(self) -> str:
+            return self.name
+
+    class Other(Named):
+        name = "embedded|weights:a"
+
+    assert Guardian(model=Named(), form="tuned").judge == "tuned"
+    assert Guardian(model=Other(), form="tuned").judge == "checker"
+    assert Guardian(model=Named(), form="plain").judge == "checker"
 
 
 async def test_a_true_without_a_probability_does_not_vouch_for_a_sentence() -> None:

@@ -9,6 +9,7 @@ or nowhere. The encoder then need not learn what can be computed.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
@@ -23,7 +24,9 @@ from spanjury.judges.checker.cutting import (
     stem_index,
 )
 from spanjury.judges.core import ROOM, JudgeError, Likelihoods, Window, WindowReader, WindowReading
+from spanjury.judges.text.restatements import restatements
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.speakers import spoken
 from spanjury.judges.text.spellings import Respelled, Spellings, spellings_of
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.tokens import RESTRICTIONS, TURNS, Token, is_negation, tokens
@@ -169,6 +172,10 @@ class SentenceWindow:
         """True if all its words are copied, so that there is nothing to read."""
         return all(self.copied)
 
+    def copies(self, sentence: str) -> bool:
+        """Return whether its passages have all words of `sentence` in runs of three or more."""
+        return all(_copied(tokens(sentence), self.passages))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
@@ -219,14 +226,33 @@ def windows_but_copies(
     output: str, inputs: Mapping[str, str], *, room: int
 ) -> Iterator[SentenceWindow | None]:
     """Yield the windows of `sentence_windows`, with None for each copy, which need not be read."""
-    copies, source = copies_of(inputs), source_of(inputs)
+    copies, restated, source = copies_of(inputs), copies_of(_restated(inputs)), source_of(inputs)
     for start, end in sentence_intervals(output):
         sentence = Respelled(output[start:end], source.spellings)
-        if copies.holds(sentence.text):
+        others = [*restatements(sentence.text)]
+        if any(
+            held.holds(form) for held in (copies, restated) for form in (sentence.text, *others)
+        ):
             yield None
             continue
-        for window in _windows_of(sentence.tokens(offset=start), source, room=room):
+        windows = [*_windows_of(sentence.tokens(offset=start), source, room=room)]
+        if len(windows) == 1 and any(windows[0].copies(other) for other in others):
+            yield None
+            continue
+        for window in windows:
             yield None if window.is_copy else window
+
+
+def _restated(inputs: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the inputs in other words: speakers by name, and passive sentences active, too."""
+    return {header: _in_other_words(text) for header, text in inputs.items()}
+
+
+@lru_cache(maxsize=8)
+def _in_other_words(text: str) -> str:
+    sentences = (text[start:end] for start, end in sentence_intervals(text))
+    others = [other for sentence in sentences for other in restatements(sentence, is_whole=True)]
+    return "\n".join((spoken(text), *others))
 
 
 def _windows_of(read: Sequence[Token], source: Source, *, room: int) -> Iterator[SentenceWindow]:
@@ -246,7 +272,7 @@ def _window(sentence: Sequence[Token], source: Source, *, room: int) -> Sentence
         source_kinds=tuple(_source_kinds(words, sentence)),
     )
     return SentenceWindow(
-        tokens=sentence, passages=beside, window=window, copied=_copied(sentence, words)
+        tokens=sentence, passages=beside, window=window, copied=_copied(sentence, beside)
     )
 
 
@@ -332,40 +358,70 @@ def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
     ]
 
 
-def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
-    """Return for each token whether it is in a run that `those` contain word for word.
+def _copied(these: Sequence[Token], passages: Sequence[SourceSentence]) -> list[bool]:
+    """Return for each token whether it is in a run that a passage contains word for word.
 
     A run does not count if a word before it may reverse its meaning, or the word after it may
     reverse or restrict it: a part of "will not close" or of "open only in May" is not a copy.
+    An article need not be in a run if all other words are.
     """
+    those = [token for passage in passages for token in passage.tokens]
+    begins = _beginnings(passages)
     positions: dict[str, list[int]] = {}
     for at, token in enumerate(those):
         positions.setdefault(token.stem, []).append(at)
-    turned = _turned(those)
+    turned = _turned(those, begins)
     copied = [False] * len(these)
     lengths: dict[int, int] = {}  # length of the run ending at each position of the previous token
     for at, token in enumerate(these):
-        lengths = {index: lengths.get(index - 1, 0) + 1 for index in positions.get(token.stem, ())}
+        lengths = {
+            index: 1 + (0 if index in begins else lengths.get(index - 1, 0))
+            for index in positions.get(token.stem, ())
+        }
         for last, length in lengths.items():
             if length < _COPIED or turned[last - length + 1]:
                 continue
-            behind = those[last + 1 : last + 2]
+            behind = () if last + 1 in begins else those[last + 1 : last + 2]
             if not any(is_negation(word) or word.stem in _RESTRICTING for word in behind):
                 copied[at - length + 1 : at + 1] = [True] * length
-    words_are = all(is_copy for is_copy, token in zip(copied, these, strict=True) if token.is_word)
+    words_are = all(
+        is_copy or token.text.lower() in _ARTICLES
+        for is_copy, token in zip(copied, these, strict=True)
+        if token.is_word
+    )
     return [True] * len(these) if words_are else copied
 
 
-def _turned(words: Sequence[Token]) -> list[bool]:
+def _beginnings(passages: Sequence[SourceSentence]) -> AbstractSet[int]:
+    """Return the positions, among the tokens of all passages, at which a sentence begins."""
+    begins, length = set(), 0
+    before: SourceSentence | None = None
+    for passage in passages:
+        is_rest = (  # of a sentence that was divided
+            before is not None
+            and before.input == passage.input
+            and len(before.tokens) == _LONGEST_PASSAGE
+            and passage.tokens[0].start - before.tokens[-1].end <= 1
+        )
+        if not is_rest:
+            begins.add(length)
+        length += len(passage.tokens)
+        before = passage
+    return begins
+
+
+def _turned(words: Sequence[Token], begins: AbstractSet[int]) -> list[bool]:
     """Return for each token whether an earlier one in its sentence may reverse its meaning."""
     turned = []
     has_turned = False
-    for token in words:
+    for at, token in enumerate(words):
+        has_turned = has_turned and at not in begins
         turned.append(has_turned)
         has_turned = (has_turned or token.stem in TURNS) and token.text not in _ENDS
     return turned
 
 
+_ARTICLES = frozenset(("a", "an", "the"))
 _RESTRICTING = frozenset(map(stem, RESTRICTIONS))
 _BATCH = 16  # sentences read between two points at which the work can be cancelled
 

@@ -33,7 +33,12 @@ from spanjury.judges.rules.alignment.contradictions import contradictions
 from spanjury.judges.rules.alignment.corrections import correction_doubts
 from spanjury.judges.rules.alignment.doubts import doubts
 from spanjury.judges.rules.alignment.near_copies import are_near_copies
-from spanjury.judges.rules.alignment.questions import absence_doubt, opening_doubts, question_doubts
+from spanjury.judges.rules.alignment.questions import (
+    absence_doubt,
+    opening_doubts,
+    polar_doubts,
+    question_doubts,
+)
 from spanjury.judges.rules.call_checks.arithmetic import computed_in, is_given
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
@@ -49,6 +54,7 @@ from spanjury.judges.text.languages import (
 )
 from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
 from spanjury.judges.text.replies import by_reply, rescored
+from spanjury.judges.text.speakers import spoken
 from spanjury.judges.text.spellings import Respelled, spellings_of
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.without_claims import absences, blanked, without_marks
@@ -246,13 +252,13 @@ class GroundingJudge:
         probability = error_probability(support, errors)
         all_known = support.supported == 1.0 and not errors
         spelled = Respelled(claimed, spellings_of(evidence.values()))
-        if all_known and probability > _NEAR_COPY and are_near_copies(spelled.text, evidence):
-            probability = _NEAR_COPY
+        by_name = {name: spoken(text) for name, text in evidence.items()}
+        if all_known and any(are_near_copies(spelled.text, each) for each in (evidence, by_name)):
+            probability = min(probability, _NEAR_COPY)
         doubtful: list[Unverified] = []
         if support.prose and not is_reply:
-            doubtful += _doubts(output, spelled, evidence)
-        doubtful += question_doubts(claimed, evidence, asked)
-        doubtful += opening_doubts(output, asked)
+            doubtful += _doubts(output, spelled, evidence, by_name=by_name)
+        doubtful += _answer_doubts(output, claimed, inputs=evidence, asked=asked)
         doubtful += (absence_doubt(output, interval) for interval in lacking)
         return _scored(
             probability,
@@ -399,12 +405,38 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     return 1 - innocent * (1 - 1 / (1 + math.exp(-total)))
 
 
-def _doubts(output: str, spelled: Respelled, inputs: Mapping[str, str]) -> Iterator[Unverified]:
-    """Yield the doubts about `output` when it is spelled as its source."""
-    rules = doubts, context_doubts, correction_doubts
-    for doubt in chain.from_iterable(rule(spelled.text, inputs) for rule in rules):
+def _answer_doubts(
+    output: str, claimed: str, *, inputs: Mapping[str, str], asked: Sequence[str]
+) -> Iterator[Unverified]:
+    """Yield the doubts whether `output` answers the questions `asked`.
+
+    `claimed` is the output without what it says the source lacks.
+    """
+    yield from question_doubts(claimed, inputs, asked)
+    yield from opening_doubts(output, asked)
+    yield from polar_doubts(output, inputs, asked)
+
+
+def _doubts(
+    output: str, spelled: Respelled, inputs: Mapping[str, str], *, by_name: Mapping[str, str]
+) -> Iterator[Unverified]:
+    """Yield the doubts about `output` when it is spelled as its source.
+
+    `by_name` are the inputs with the names of speakers for "I". A sentence must be doubtful beside
+    both.
+    """
+    doubtful = [*_doubts_beside(spelled.text, inputs)]
+    if doubtful and by_name != inputs:
+        starts = {doubt.start for doubt in _doubts_beside(spelled.text, by_name)}
+        doubtful = [doubt for doubt in doubtful if doubt.start in starts]
+    for doubt in doubtful:
         start, end = spelled.interval(doubt.start, doubt.end)
         yield replace(doubt, start=start, end=end, text=output[start:end])
+
+
+def _doubts_beside(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
+    rules = doubts, context_doubts, correction_doubts
+    return chain.from_iterable(rule(output, inputs) for rule in rules)
 
 
 def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:

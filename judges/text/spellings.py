@@ -1,4 +1,4 @@
-"""Spellings of quantities: ``19:30`` is ``7.30 pm``, ``twelve cars`` are ``12 cars``.
+"""Spellings of quantities and dates: ``19:30`` is ``7.30 pm``, ``twelve cars`` are ``12 cars``.
 
 A sentence that differs from its source only in such spellings says the same. It is compared with
 the source in the source's spelling.
@@ -11,6 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from spanjury.judges.text.lexicon import MONTHS
 from spanjury.judges.text.numbers import numbers
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.tokens import Token, tokens
@@ -23,6 +24,13 @@ _HALVES = re.compile(
 )
 _CLOCK = re.compile(
     r"(?<![\d.,:/])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:]|\s?[ap]\.?m\b)"
+)
+_MONTH = "|".join(MONTHS)
+_DATE = re.compile(
+    rf"(?<![\d.,:/-])(?:(?P<iso>\d{{4}}-\d\d-\d\d)(?![\d-])"
+    rf"|(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})(?:,? (?P<year>\d{{4}}))?"
+    rf"|(?P<named>{_MONTH}) (?P<nth>\d\d?)(?:st|nd|rd|th)?(?:,? (?P<late>\d{{4}}))?)\b(?![:.,]\d)",
+    re.IGNORECASE,
 )
 _NOON = 12
 _UNITS = frozenset(
@@ -44,7 +52,7 @@ class Quantity(NamedTuple):
     start: int
     end: int
     key: tuple[str, float]
-    """Unit, "time" (in minutes) or "", and the number."""
+    """Unit, "time" (in minutes), "date" (as YYYYMMDD, the year 0 without one) or "", and number."""
 
 
 Spellings = Mapping[tuple[str, float], Sequence[str]]
@@ -131,10 +139,10 @@ class Respelled:
 
 def _quantities(text: str) -> list[Quantity]:
     """Return the quantities of a text in order; none overlaps another."""
-    times = [*_times(text)]
-    inside = {at for time in times for at in range(time.start, time.end)}
+    whole = [*_times(text), *_dates(text)]
+    inside = {at for each in whole for at in range(each.start, each.end)}
     others = (quantity for quantity in _counts(text) if quantity.start not in inside)
-    return sorted([*times, *others])
+    return sorted([*whole, *others])
 
 
 def _times(text: str) -> Iterator[Quantity]:
@@ -146,6 +154,17 @@ def _times(text: str) -> Iterator[Quantity]:
         # "7:30" may be in the evening, so it is the same only as another one without a half.
         name = "time" if hour > _NOON or not hour else "clock"
         yield Quantity(*match.span(), (name, 60.0 * hour + minute))
+
+
+def _dates(text: str) -> Iterator[Quantity]:
+    for match in _DATE.finditer(text):
+        if match["iso"]:
+            number = int(match["iso"].replace("-", ""))
+        else:
+            month = MONTHS.index((match["month"] or match["named"]).lower()) + 1
+            year = int(match["year"] or match["late"] or 0)
+            number = year * 10000 + month * 100 + int(match["day"] or match["nth"])
+        yield Quantity(*match.span(), ("date", float(number)))
 
 
 def _counts(text: str) -> Iterator[Quantity]:

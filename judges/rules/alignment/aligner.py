@@ -6,12 +6,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
-from spanjury.judges.rules.alignment.tokens import Phrase, Token
+from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token
 
 _SAME = 20  # worth of two equal tokens
 _ALIKE = 9  # worth of two numbers, two weekdays, two opposites: just below half of `_SAME`
 _MOVED = 5  # worth of two tokens that each occur elsewhere in the other sentence
-_KINDS_ALIKE = frozenset(("number", "weekday", "month", "ordinal", "name"))
+_KINDS_ALIKE = VALUES | {"name"}
 _NONE: frozenset[str] = frozenset()
 _CELLS = 5000  # maximum pairs of tokens; longer sentences are hardly near copies
 _INTRODUCTION = 4  # maximum tokens of an introductory phrase

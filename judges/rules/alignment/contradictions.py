@@ -229,6 +229,8 @@ def _matches(
     for name, search in searches.items():
         least = _SHARED * len(keys)
         for begin, near in search.nearest(keys, least=least, limit=_CANDIDATES):
+            if near.question and not sentence.question:
+                continue  # it asserts nothing
             comparison = compare(sentence, near)
             if comparison.main_cover() >= _COVER:
                 yield _Match(name, search, begin, comparison)

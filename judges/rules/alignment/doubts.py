@@ -30,9 +30,9 @@ from spanjury.judges.rules.alignment.lexicon import (
 from spanjury.judges.rules.alignment.near_copies import (
     MILD,
     first_clauses,
+    forms_of,
     keeps_sense,
     last_clauses,
-    unfronted,
 )
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes, phrase
@@ -43,6 +43,7 @@ _JOINED = "It combines parts of different source sentences."
 _MIXED = "It combines words of the source's sentence differently."
 _CUT = "It omits, adds or replaces words that may change the sense of the source's sentence."
 _OTHER_PERSON = "The source says this of another person ({!r}, not {!r})."
+_ASKED = "The source asks this and does not state it."
 _NONE: frozenset[str] = frozenset()
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
 _LEAST = 2  # minimum words of a sentence to be doubted
@@ -128,6 +129,11 @@ _PRONOUNS = frozenset("he she it they we i you this these those who which that t
 SUBJECTS = frozenset("he she it they we i you".split())  # noqa: SIM905
 """Pronouns that are the subject of a clause of their own."""
 
+_PERSONS = SUBJECTS - {"it", "you"}
+"""Those that are no objects."""
+
+_RELATIVES = frozenset(("that", "which", "who", "whom"))
+
 _ADVERBIAL = PREPOSITIONS - {"of", "to"}
 _JOINING = frozenset(("and", "but", "or", "while", "whereas", "because", "since", ";"))
 
@@ -173,10 +179,13 @@ def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
     holding = [source for source in near if keys.issubset(source.keys)]
     if not holding:
         return _JOINED if _is_joined(sentence, near) else ""
-    reasons = [_unasserting(sentence, source) for source in holding]
+    forms = forms_of(sentence)
+    reasons = [
+        next(filter(None, (_unasserting(form, source) for form in forms)), "") for source in holding
+    ]
     if "" not in reasons:
         return reasons[0]
-    compared = [*_comparisons(sentence, holding)]
+    compared = [*_comparisons(forms, holding)]
     persons = [other_person(comparison) for comparison in compared]
     if all(persons):
         return _OTHER_PERSON.format(*persons[0])
@@ -187,16 +196,15 @@ def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
     return _CUT if is_cut else ""
 
 
-def _comparisons(sentence: Phrase, holding: Sequence[Phrase]) -> Iterator[Comparison]:
-    """Yield comparisons with sentences of the source and with their ends, in both word orders."""
-    forms = {form.text: form for form in (sentence, unfronted(sentence))}
-    for form in forms.values():
+def _comparisons(forms: Sequence[Phrase], holding: Sequence[Phrase]) -> Iterator[Comparison]:
+    """Yield comparisons with sentences of the source and with their ends, in all word orders."""
+    for form in forms:
         for source in holding:
             given = (
                 source,
                 first_clauses(form, source),
                 last_clauses(form, source),
-                unfronted(source),
+                *forms_of(source, is_source=True)[1:],
             )
             yield from (
                 compare(form, each) for each in {each.text: each for each in given}.values()
@@ -213,6 +221,7 @@ def _is_mixed(sentence: Phrase, source: Phrase) -> bool:
         _is_reordered(comparison)
         or _takes_predicate(comparison)
         or _takes_adverbial(comparison)
+        or _turns_voice(comparison)
         or other_person(comparison)
         for comparison in (compare(clause, source) for clause in clauses if clause.tokens)
     )
@@ -223,16 +232,30 @@ def _is_reordered(comparison: Comparison) -> bool:
     return comparison.equal() < len(keys)
 
 
+def _turns_voice(comparison: Comparison) -> bool:
+    """Return whether a verb is passive in one sentence only, with the same words around it."""
+    pairs = map(comparison.token, range(len(comparison.links)))
+    return any(
+        ("by" in behind.before) != ("by" in given.before)
+        and BE.isdisjoint(verb.before) != BE.isdisjoint(other.before)
+        for (verb, other), (behind, given) in pairwise(pairs)
+    )
+
+
 def _takes_predicate(comparison: Comparison) -> bool:
     """Return whether the words go on with the predicate of a clause with another subject.
 
-    So does ``Anna writes novels`` for ``Anna paints portraits and Ben writes novels``.
+    So does ``Anna writes novels`` for ``Anna paints portraits and Ben writes novels``, or for
+    ``Hi Anna, I write novels``.
     """
     text, tokens = comparison.source.text, comparison.source.tokens
     own = {word for token in comparison.output.tokens for word in token.before}
     for before, after in pairwise(comparison.links):
         skipped = tokens[before.right + 1 : after.right]
         if not skipped:
+            between = {*tokens[after.right].before}
+            if _PERSONS & between and not (_PERSONS & own | _RELATIVES) & between:
+                return True
             continue
         # A list goes on directly after the token: the old and the new library.
         seams = [*_BORDER.finditer(text, skipped[0].end, tokens[after.right].start)]
@@ -343,6 +366,8 @@ def _unasserting(sentence: Phrase, source: Phrase) -> str:
     linked = [source.tokens[link.right] for link in comparison.links if link.same]
     if len(linked) < len(sentence.tokens):
         return ""
+    if source.question:
+        return _ASKED
     kept = {_WORDINGS[written.lower()] for written in _governors(sentence.text).values()}
     for written in _governing(source, linked):
         wording = _WORDINGS[written.lower()]

@@ -13,7 +13,7 @@ from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
 from spanjury.judges.rules.alignment.record import records
-from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
+from spanjury.judges.rules.alignment.tokens import Phrase, Token, labels, phrase
 from spanjury.judges.rules.source_index import cut_source
 from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.numbers import numbers
@@ -51,11 +51,14 @@ class Sentences:
 
     @cached_property
     def keys(self) -> Sequence[Sequence[str]]:
-        """The keys of the distinct words of each sentence; light ones have an empty key.
+        """The keys of the distinct words and labels of each sentence; light ones have an empty key.
 
         Two words may share a key.
         """
-        return [[*map(_SOUGHT.__getitem__, set(words))] for words in self._folded]
+        keys = [[*map(_SOUGHT.__getitem__, set(words))] for words in self._folded]
+        for (start, end), held in zip(self.intervals, keys, strict=True):
+            held += {letter for _, letter in labels(self.text[start:end])}
+        return keys
 
     @cached_property
     def wording(self) -> str:

@@ -24,6 +24,7 @@ from spanjury.judges.rules.alignment.tokens import (
     phrase,
 )
 from spanjury.judges.text.lexicon import IRREGULAR
+from spanjury.judges.text.restatements import restatements
 from spanjury.judges.text.tokens import RESTRICTIONS
 
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
@@ -99,6 +100,12 @@ _MODALITY = frozenset(
 )
 """Those that the output must not add before its first token: ``I will send it``."""
 
+_UNIVERSAL = _GROUPS["all"]
+"""That of words that the output must not add there, either: ``all rooms``."""
+
+_PARTIAL = _GROUPS["some"] | _GROUPS["most"]
+"""Those that it must neither add nor omit there: ``some rooms``."""
+
 _GOVERNING = frozenset(
     """if unless provided whether only solely except until till may might could can possible
     possibly perhaps likely probably rarely seldom say says said claim claims claimed according
@@ -130,10 +137,6 @@ _LIMITS = re.compile(
 )
 """Words with a phrase that limits a rule, such as ``free for students``, but not an event."""
 
-_FRONTED = re.compile(
-    r"(?P<phrase>(?:at|between|during|from|in|near|on)\b[^,;:]*), (?P<rest>.*?)(?P<stop>[.!]?)",
-    re.IGNORECASE,
-)
 _SEAM = re.compile(r"[;:,]|\b(?:and|but|because|or|since|so|while)\b")
 _LINK = re.compile(r";|\band\b")
 _CONJUNCTION = re.compile(r"[;,]|\b(?:and|but|or|whereas|while)\b")
@@ -174,11 +177,11 @@ def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
             for search in searches.values()
             for _, source in search.nearest(keys, least=len(keys), limit=_CANDIDATES)
         )
-        forms = sentence, unfronted(sentence)
+        forms = forms_of(sentence)
         if not any(
             _is_near_copy(form, each)
             for source in near
-            for each in (source, unfronted(source))
+            for each in forms_of(source, is_source=True)
             for form in forms
         ):
             return False
@@ -202,13 +205,12 @@ def _is_near_copy(sentence: Phrase, source: Phrase) -> bool:
     )
 
 
-def unfronted(sentence: Phrase) -> Phrase:
-    """Return ``It closes at 6 pm on Mondays`` for ``On Mondays, it closes at 6 pm``."""
-    match = _FRONTED.fullmatch(sentence.text)
-    if not match or _SEAM.search(match["rest"]):
-        return sentence
-    front = match["phrase"]
-    return phrase(f"{match['rest']} {front[0].lower()}{front[1:]}{match['stop']}")
+def forms_of(sentence: Phrase, *, is_source: bool = False) -> list[Phrase]:
+    """Return a sentence, and the same in other word orders.
+
+    Only a sentence of the output may lack the agent that the source names.
+    """
+    return [sentence, *map(phrase, restatements(sentence.text, is_whole=is_source))]
 
 
 def first_clauses(sentence: Phrase, source: Phrase) -> Phrase:
@@ -245,7 +247,10 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
     begin = sentence.tokens[0].start
     own = [lexeme for lexeme in lexemes(sentence.text) if lexeme[0] >= begin]
     theirs = [lexeme for lexeme in lexemes(source.text) if start <= lexeme[0] < end]
-    if _MODALITY & (_senses_before(sentence, 0) - _senses_before(source, first)):
+    before, given = _senses_before(sentence, 0), _senses_before(source, first)
+    if (_MODALITY | _UNIVERSAL) & (before - given):
+        return False
+    if _PARTIAL & (before ^ given) and sentence.tokens[0].kind != "number":  # some 20 people
         return False
     if (_senses(own) ^ _senses(theirs)) - ignored or _reversals(own) != _reversals(theirs):
         return False
@@ -297,9 +302,17 @@ def _drops_bound(comparison: Comparison) -> bool:
 
 
 def _drops_contrast(comparison: Comparison) -> bool:
-    """Return whether the output only lacks what a value or a name replaces: ``at 4, not 3``."""
+    """Return whether the output only lacks what a value, a name or an adverbial replaces.
+
+    So it does for ``at 4, not 3`` and ``in the garden but not in the hall``.
+    """
     at = comparison.links[-1].right
     last, *rest = comparison.source.tokens[at:]
+    if any(
+        re.match(rf",? but not {word}\b", comparison.source.text[last.end :])
+        for word in PREPOSITIONS.intersection(last.before)
+    ):
+        return True
     return (
         (last.kind in VALUES or last.kind == "name")
         and bool(rest)

@@ -6,7 +6,7 @@ also takes over words of the part before it: children *pay* 5 euros.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
@@ -25,6 +25,9 @@ _PREPOSITIONS = MappingProxyType(
     | dict.fromkeys("at in into on onto".split(), "at")  # noqa: SIM905
 )
 """Preposition of an adverbial -> one for all that begin the same kind of adverbial."""
+_ITEM = re.compile(r"[,;](?!\d)|^[^,:;]*:(?!.*:)|\band\b")
+"""Seams of the items of a list: ``Roles: tea Anna, cake Ben``, with its heading."""
+_PAIR = 3  # maximum words of an item without a verb
 _LONGEST = 12  # maximum words of a part
 _NONE: AbstractSet[str] = frozenset()
 _AUXILIARIES = BE | MODALS | {"can", "do", "does", "did", "had", "has", "have", "will"}
@@ -71,6 +74,8 @@ def _is_better_elsewhere(
             compared.append((_PART, _like_named(answer, sentence)))
     if any(_loses(answer, asked, _parts(sentence, seam), like=like) for seam, like in compared):
         return True
+    if is_of_other_parallel(answer, asked, _parts(sentence, _ITEM)):
+        return True
     return is_open and _is_beside_topic(answer, asked, _parts(sentence, _CLAUSE))
 
 
@@ -113,6 +118,11 @@ def _is_name(token: Token) -> bool:
     return token.kind == "name"
 
 
+def statements(part: Phrase) -> Iterator[tuple[str, bool]]:
+    """Yield the key of each word, and whether it is denied."""
+    return ((token.key, token.denied) for token in part.tokens)
+
+
 def openings(token: Token) -> AbstractSet[str]:
     """Return the prepositions with which a token that is no value begins an adverbial."""
     if token.kind in VALUES:
@@ -124,17 +134,53 @@ def _loses(
     answer: Phrase, asked: AbstractSet[str], parts: Sequence[Phrase], *, like: _Likeness
 ) -> bool:
     """Return whether each part with the answer fits the question less than one with another."""
-    keys = frozenset(answer.keys)
-    holding = [at for at, part in enumerate(parts) if keys.issubset(part.keys)]
+    keys, stated = frozenset(answer.keys), frozenset(statements(answer))
+    holding = [at for at, part in enumerate(parts) if stated.issubset(statements(part))]
     others = [
         at
         for at, part in enumerate(parts)
         if at not in holding
-        and any(like(token) and _is_other(token, asked, keys) for token in part.tokens)
+        and (
+            keys.issubset(part.keys)  # one denies what the other states
+            or any(like(token) and _is_other(token, asked, keys) for token in part.tokens)
+        )
     ]
     return bool(holding) and all(
         any(_fits_better(asked, parts, other, than=at) for other in others) for at in holding
     )
+
+
+def is_of_other_parallel(answer: Phrase, asked: AbstractSet[str], parts: Sequence[Phrase]) -> bool:
+    """Return whether the question is about a part that is parallel to that of the answer.
+
+    Parallel parts have equally many words, and at least half of them are equal unless both are
+    items of a list. The parallel part has other words in the position of the answer, and more words
+    of the question.
+    """
+    keys = frozenset(answer.keys)
+    holding = [part for part in parts if keys < {*part.keys}]
+    return bool(holding) and all(
+        any(_answers_instead(other, own, keys=keys, asked=asked) for other in parts)
+        for own in holding
+    )
+
+
+def _answers_instead(
+    other: Phrase, own: Phrase, *, keys: AbstractSet[str], asked: AbstractSet[str]
+) -> bool:
+    """Return whether `other` is parallel to `own` and has more words of the question."""
+    if len(other.keys) != len(own.keys) or not asked & {*own.keys} < asked & {*other.keys}:
+        return False
+    pairs = list(zip(other.keys, own.keys, strict=True))
+    instead = {theirs for theirs, key in pairs if key in keys}
+    equal = sum(theirs == key for theirs, key in pairs)
+    are_items = len(pairs) <= _PAIR and _is_item(own) and _is_item(other)
+    return instead.isdisjoint(asked | keys) and (are_items or 2 * equal >= len(pairs))
+
+
+def _is_item(part: Phrase) -> bool:
+    """Return whether only content words and articles follow the first content word of a part."""
+    return all(DETERMINERS.issuperset(token.before) for token in part.tokens[1:])
 
 
 def _is_other(token: Token, asked: AbstractSet[str], keys: AbstractSet[str]) -> bool:

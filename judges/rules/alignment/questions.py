@@ -10,11 +10,19 @@ from typing import NamedTuple
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.core.passages import passages_in
+from spanjury.judges.rules.alignment.contradiction import covered
+from spanjury.judges.rules.alignment.contradictions import contradictions
 from spanjury.judges.rules.alignment.doubts import SUBJECTS, doubt
 from spanjury.judges.rules.alignment.index import index_sentences, pieces
 from spanjury.judges.rules.alignment.keys import excluding, key
+from spanjury.judges.rules.alignment.near_copies import are_near_copies
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
-from spanjury.judges.rules.alignment.parallel_parts import is_of_other_part, openings
+from spanjury.judges.rules.alignment.parallel_parts import (
+    is_of_other_parallel,
+    is_of_other_part,
+    openings,
+    statements,
+)
 from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, lexemes, phrase
 
 _ECHOED = 0.3  # share of a sentence's words from which it rests on the question
@@ -36,6 +44,10 @@ _POLAR = re.compile(
 )
 _OPENING = "The answer begins with {!r}, and the rest of its sentence does not agree with that."
 _ASIDE = "The answer begins with {!r}, but the rest of its sentence may answer another question."
+_CONTENTLESS = "It has no content word that could be compared with the source."
+_DENIALS = frozenset(("antonym", "date", "negation", "number", "other number", "time", "unit"))
+"""Categories of contradictions that answer a question with "no"."""
+_UNANSWERED = "No sentence of the source {} what the question asks."
 _AGREED = 0.5  # share of the question's words that a sentence after "yes" must have
 _DIMENSIONS = (
     (re.compile(r"\b(?:cost|costs|fee|how much|price|total)\b", re.IGNORECASE), {"money"}),
@@ -69,8 +81,10 @@ class _Unit(NamedTuple):
     """A sentence or a passage of the source: the keys of its words, and what may be answers."""
 
     keys: AbstractSet[str]
+    stated: AbstractSet[tuple[str, bool]]
+    """Key of each word, and whether it is denied."""
     answers: AbstractSet[tuple[str, str]]
-    """Kind and key of each name and number; preposition and key of the first word after it."""
+    """Kind and key of each name and value; preposition and key of the first word after it."""
 
 
 def question_doubts(
@@ -109,6 +123,8 @@ def question_doubts(
             reason = _echo(sentence, asked, supported=supported, values=values)
         if reason:
             yield doubt(sentence.text, start, reason, probability=_DOUBTED)
+        elif len(sentences) == 1 and _has_no_content(sentence):
+            yield doubt(sentence.text, start, _CONTENTLESS, probability=_DOUBTED)
         elif len(sentences) == 1 and _is_unlike(sentence, questions, evidence=evidence):
             yield doubt(sentence.text, start, _UNLIKE, probability=_DOUBTED)
         elif len(sentences) == 1 and _is_elsewhere(
@@ -144,6 +160,45 @@ def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified
         yield doubt(output[start:end], start, _OPENING.format(word["word"]), probability=_DOUBTED)
     elif not is_no and len(shared) < _AGREED * len(keys):
         yield doubt(output[start:end], start, _ASIDE.format(word["word"]), probability=_DOUBTED)
+
+
+def polar_doubts(
+    output: str, evidence: Mapping[str, str], questions: Sequence[str]
+) -> Iterator[Unverified]:
+    """Yield `output` if it is only "Yes" or "No", unless the source states or denies the question.
+
+    Examples
+    --------
+    >>> source = {"Context": "Dogs are not allowed in the hall."}
+    >>> [*polar_doubts("No.", source, ["Are dogs allowed in the hall?"])]
+    []
+    >>> [doubt.reason for doubt in polar_doubts("No.", source, ["Are cats allowed in the hall?"])]
+    ['No sentence of the source denies what the question asks.']
+    """
+    word = _ANSWER.fullmatch(output)
+    asked = [_POLAR.sub("", question, count=1) for question in questions if _POLAR.match(question)]
+    if word is None or len(asked) != 1:
+        return
+    statement = asked[0].strip().removesuffix("?") + "."
+    if word["word"].lower() == "yes":
+        verb, is_answered = "states", are_near_copies(statement, evidence)
+    else:
+        verb, is_answered = "denies", _denies(statement, evidence)
+    if not is_answered:
+        start, end = word.span("word")
+        yield doubt(output[start:end], start, _UNANSWERED.format(verb), probability=_DOUBTED)
+
+
+def _denies(statement: str, evidence: Mapping[str, str]) -> bool:
+    """Return whether the source contradicts a statement of whose words it lacks no other."""
+    denied = [each for each in contradictions(statement, evidence) if each.category in _DENIALS]
+    within = covered((each.start, each.end) for each in denied)
+    sentences = [keys for text in evidence.values() for keys in index_sentences(text).keys]
+    held = frozenset(key for keys in sentences for key in keys)
+    return bool(denied) and all(
+        token.start in within or token.kind == "number" or token.key in held
+        for token in phrase(statement).tokens
+    )
 
 
 def _is_excluded(token: Token, *, others: AbstractSet[str], words: AbstractSet[str]) -> bool:
@@ -184,6 +239,11 @@ def _echo(
         return ""
     words = dict.fromkeys(sentence.text[token.start : token.end] for token in echoed)
     return f"Only the question has {', '.join(map(repr, words))}; the source does not."
+
+
+def _has_no_content(sentence: Phrase) -> bool:
+    """Return whether an answer has only function words: ``On``, ``Her``; not "yes" or "no"."""
+    return not sentence.tokens and bool(lexemes(sentence.text)) and not _ANSWER.match(sentence.text)
 
 
 def _is_unlike(sentence: Phrase, questions: Sequence[str], *, evidence: Mapping[str, str]) -> bool:
@@ -237,10 +297,16 @@ def _is_elsewhere(
     if not _refers(part for part in parts if keys.issubset(part.keys)):
         kinds = kinds or openings(sentence.tokens[0])
     levels = [_unit([part]) for part in parts], [_unit(piece) for piece in read]
-    if any(_is_better(keys, anchors, kinds, units=units) for units in levels):
+    stated = frozenset(statements(sentence))
+    if any(_is_better(stated, anchors, kinds, units=units) for units in levels):
         return True
-    is_choice = keys <= words  # "Who is older, Ann or Ben?" has the words about Ben, too
-    return not is_choice and is_of_other_part(sentence, anchors, parts, is_open=is_open)
+    is_choice = (
+        keys <= words and not sentence.denies
+    )  # "Older, Ann or Ben?" has the words about Ben, too
+    return not is_choice and (
+        is_of_other_part(sentence, anchors, parts, is_open=is_open)
+        or is_of_other_parallel(sentence, anchors, parts)
+    )
 
 
 def _refers(sentences: Iterable[Phrase]) -> bool:
@@ -251,36 +317,46 @@ def _refers(sentences: Iterable[Phrase]) -> bool:
 def _unit(phrases: Sequence[Phrase]) -> _Unit:
     return _Unit(
         keys=frozenset(key for part in phrases for key in part.keys),
+        stated=frozenset(stated for part in phrases for stated in statements(part)),
         answers=frozenset(answer for part in phrases for answer in _answers(part)),
     )
 
 
 def _answers(part: Phrase) -> Iterator[tuple[str, str]]:
-    """Yield kind and key of each name, number and adverbial.
+    """Yield kind and key of each name, value and adverbial; ``no`` is the number 0.
 
-    A label (``Model:``) and a part of a name (``RX-200``) do not count.
+    A heading (``Model:``) and a part of a name (``RX-200``) do not count.
     """
     ends = [0, *(token.end for token in part.tokens)]
     for end, token, after in zip(ends, part.tokens, [*part.tokens[1:], None], strict=False):
-        is_label = after is not None and after.before[:1] == (":",)
+        is_heading = after is not None and after.before[:1] == (":",)
         is_part = token.before == ("-",) and token.start == end + 1
-        if token.kind in _NAMED and not is_label and not is_part:
+        if token.kind in _NAMED and not is_heading and not is_part:
             yield token.kind, token.key
+        if any(part.text[first:last].lower() == "no" for first, last in token.denials):
+            yield "number", "#0"
         yield from ((word, token.key) for word in openings(token))
 
 
 def _is_better(
-    keys: AbstractSet[str],
+    stated: AbstractSet[tuple[str, bool]],
     anchors: AbstractSet[str],
     kinds: AbstractSet[str],
     *,
     units: Iterable[_Unit],
 ) -> bool:
-    """Return whether a unit without the answer has more of `anchors` than each with it."""
+    """Return whether a unit without the answer has more of `anchors` than each with it.
+
+    `stated` are the words of the answer, as in a unit. A unit that denies them, or that the answer
+    denies, is without it.
+    """
+    keys = {key for key, _ in stated}
     holding, others = [], []
     for unit in units:
-        if keys <= unit.keys:
+        if stated <= unit.stated:
             holding.append(len(anchors & unit.keys))
-        elif any(kind in kinds and key not in anchors for kind, key in unit.answers):
+        elif keys <= unit.keys or any(
+            kind in kinds and key not in anchors for kind, key in unit.answers
+        ):
             others.append(len(anchors & unit.keys))
     return bool(holding) and max(others, default=0) > max(holding)

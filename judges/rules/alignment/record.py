@@ -30,6 +30,13 @@ _ENTRY = re.compile(
     re.MULTILINE,
 )
 _ROW = re.compile(r"^[ \t]*\|?(?P<row>[^|\n]*(?:\|[^|\n]*)+?)\|?[ \t]*$", re.MULTILINE)
+_CSV = re.compile(
+    r"^(?P<head>[A-Za-z][\w ]{0,30}(?P<mark>[,;\t])[A-Za-z][\w ]{0,30}"
+    r"(?:(?P=mark)[A-Za-z][\w ]{0,30})*)\n"
+    r"(?P<rows>(?:[^\n]+(?P=mark)[^\n]+(?:\n|\Z)){2,})",
+    re.MULTILINE,
+)
+"""A line of names without a space after the mark, and two or more lines with that mark."""
 _RULE = re.compile(r"[\s|:-]*")
 _LEAST = 2  # minimum fields of a record of lines, minimum rows of a table
 LONGEST_VALUE = 6
@@ -125,7 +132,7 @@ class Records:
 
 def _read(text: str) -> Records:
     parsed: Sequence[Record] = ()
-    for read in (_objects, _rows, _blocks, _pairs, _listed):
+    for read in (_objects, _rows, _delimited, _blocks, _pairs, _listed):
         parsed = parsed or tuple(record for record in read(text) if record.fields)
     names: dict[str, list[Entry]] = {}
     values: dict[str, list[Entry]] = {}
@@ -144,8 +151,8 @@ def _read(text: str) -> Records:
 records = KeptByText(_read)
 """Parse the records of a text; empty for prose.
 
-It reads JSON, Markdown tables, blocks of ``key: value``, lines of ``key=value`` and lists of
-amounts: ``RX-200: 89.90 EUR.``"""
+It reads JSON, Markdown tables, lines of CSV below a head, blocks of ``key: value``, lines of
+``key=value`` and lists of amounts: ``RX-200: 89.90 EUR.``"""
 
 
 def _objects(text: str) -> Iterator[Record]:
@@ -256,6 +263,29 @@ def _rows(text: str) -> Iterator[Record]:
                     if key and cell.text
                 ),
             )
+
+
+def _delimited(text: str) -> Iterator[Record]:
+    """Yield the rows of CSV whose first line has the names of its columns."""
+    for match in _CSV.finditer(text):
+        mark = match["mark"]
+        head = match["head"].split(mark)
+        if len(set(head)) < len(head):
+            continue
+        start = match.start("rows")
+        for line in match["rows"].splitlines(keepends=True):
+            cells = line.rstrip("\n").split(mark)
+            if len(cells) == len(head):
+                yield Record(group=match.start(), fields=tuple(_columns(head, cells, start=start)))
+            start += len(line)
+
+
+def _columns(head: Sequence[str], cells: Sequence[str], *, start: int) -> Iterator[Field]:
+    """Yield the cells of a line that starts at `start` as fields; empty ones are left out."""
+    for key, cell in zip(head, cells, strict=True):
+        if value := cell.strip():
+            yield Field(key=key.strip(), value=value, start=start, end=start + len(cell))
+        start += len(cell) + 1
 
 
 class Cell(NamedTuple):

@@ -22,7 +22,7 @@ from spanjury.judges.text.lexicon import MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.numbers import ORDINALS, SHORT_SCALES, Number, begins_number, numbers
 from spanjury.judges.text.words import GROUPED, fold_word
 
-Kind = Literal["word", "name", "number", "weekday", "month", "ordinal"]
+Kind = Literal["word", "name", "label", "number", "weekday", "month", "ordinal"]
 
 _NOT = r"[nN] ?['’] ?[tT]\b"
 
@@ -79,6 +79,12 @@ _BREAK = "|"  # not a word, so that no number is read across punctuation
 
 _STOPS = frozenset(',;:?!.()"“”')
 
+_LABEL = re.compile(
+    r"(?<=\w )(?<!\d )(?:[B-HJ-Z]|A(?! +[A-Z\"“]))\b(?![-.'’&/+#]\w|\. +[A-Z])"
+    r"|^\W*(?P<alone>[A-HJ-Z])\W*$"
+)
+"""A letter that names something, such as ``bag A``; no article, initial or unit (``5 W``)."""
+
 _TENTH = 10  # ordinals above it count as words
 
 
@@ -89,9 +95,10 @@ Lexeme = tuple[int, int, str, str]
 class Token(NamedTuple):
     """A meaningful word, a number or a name.
 
-    `key` is the same for all its forms. `denials` are the intervals of the words that deny it.
-    `before` has the light words and marks between the previous token and this one, which begin at
-    `opening`. For a number, `value` is its value and `unit` its dimension and unit.
+    `key` is the same for all its forms; that of a label (``bag A``) is its letter, a capital.
+    `denials` are the intervals of the words that deny it. `before` has the light words and marks
+    between the previous token and this one, which begin at `opening`. For a number, `value` is its
+    value and `unit` its dimension and unit.
     """
 
     start: int
@@ -237,7 +244,7 @@ _SENSES = KeptByWord(_sense)
 
 def _read(text: str) -> Phrase:
     parts = lexemes(text)
-    tokens, after = _tokens(parts)
+    tokens, after = _tokens(parts, {start for start, _ in labels(text)})
     return Phrase(
         text=text,
         tokens=tokens,
@@ -255,8 +262,26 @@ phrase = KeptByText(_read)
 """Read a sentence as tokens."""
 
 
-def _tokens(parts: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
-    """Read lexemes from left to right; return also the light ones after the last token."""
+def labels(text: str) -> Iterator[tuple[int, str]]:
+    """Yield offset and letter of each label.
+
+    Examples
+    --------
+    >>> [*labels("A bag: bag A is in box B, says J. Fox.")]
+    [(11, 'A'), (23, 'B')]
+    """
+    for match in _LABEL.finditer(text):
+        start = match.end("alone") - 1 if match["alone"] else match.start()
+        yield start, text[start]
+
+
+def _tokens(
+    parts: Sequence[Lexeme], labelled: AbstractSet[int]
+) -> tuple[list[Token], tuple[str, ...]]:
+    """Read lexemes from left to right; return also the light ones after the last token.
+
+    `labelled` are the offsets of labels.
+    """
     senses = [_SENSES[folded] for _, _, _, folded in parts]
     stated = _stated(parts) if any(sense.counts for sense in senses) else {}
     tokens: list[Token] = []
@@ -272,6 +297,8 @@ def _tokens(parts: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
             value, stop = stated[at].value, _past_ending(parts, stated[at].stop)
             name, kind = _number_key(value, folded), "number"
             last, unit = parts[stop - 1][1], _unit(parts[stop : stop + 2], before)
+        elif start in labelled:
+            name, kind = written, "label"
         elif light or (light is None and _is_passed(parts, at, before=before, denials=denials)):
             if opening < 0 or folded in _STOPS:
                 opening = end if folded in _STOPS else start
@@ -361,5 +388,5 @@ def _units() -> Iterator[tuple[str, tuple[str, str]]]:
 UNITS: Mapping[str, tuple[str, str]] = MappingProxyType(dict(_units()))
 """Words for units -> dimension and unit."""
 
-VALUES = frozenset(("number", "weekday", "month", "ordinal"))
+VALUES = frozenset(("label", "number", "weekday", "month", "ordinal"))
 """Kinds of tokens that hold a value."""

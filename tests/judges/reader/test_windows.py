@@ -15,6 +15,7 @@ from spanjury.judges.reader.windows import (
     copies_of,
     sentence_windows,
     source_of,
+    windows_but_copies,
 )
 from spanjury.judges.text.tokens import tokens
 
@@ -206,6 +207,41 @@ def test_a_copy_stands_in_one_input_word_for_word_and_means_the_same(
 def test_a_passage_that_is_first_denied_is_a_copy_of_no_later_one() -> None:
     twice = {"Article": "They deny that the bridge is open. Later the bridge is open."}
     assert not copies_of(twice).holds("The bridge is open.")
+
+
+def are_copies(output: str, source: str) -> list[bool]:
+    windows = windows_but_copies(output, {"Article": source}, room=ROOM)
+    return [window is None for window in windows]
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The pump failed on server two.", "08:31 INFO pump failed on server two at noon"),
+        ("The gate was shut by the guard.", "The guard shut the gate at noon."),
+        ("The guard shut the gate.", "The gate was shut by the guard."),
+        ("A fee is due if it rains.", "If it rains, a fee is due."),
+        ("Ann likes the old mill.", "Ann: I like the old mill.\nTom: So do I."),
+    ],
+)
+def test_a_sentence_in_another_word_order_is_not_read(output: str, source: str) -> None:
+    assert are_copies(output, source) == [True]
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The guard was shut by the gate.", "The guard shut the gate at noon."),
+        ("Tom likes the old mill.", "Ann: I like the old mill.\nTom: So do I."),
+    ],
+)
+def test_a_sentence_with_other_roles_is_read(output: str, source: str) -> None:
+    assert are_copies(output, source) == [False]
+
+
+def test_a_denial_in_one_passage_does_not_turn_the_next() -> None:
+    source = "- The old lift never works\n- a fast lift runs all night"
+    assert are_copies("The fast lift runs all night.", source) == [True]
 
 
 def test_an_empty_source_holds_no_word() -> None:

@@ -20,6 +20,9 @@ TEXT = st.text(st.sampled_from("12 :.,-apm€$%hg\n twelve"), max_size=40)
         ("30 percent of them", "30 per cent of them"),
         ("It costs EUR 5 or 2,400 USD.", "It costs EUR 5 or $2,400."),
         ("900 g", "900 grams"),
+        ("On May 12, 2024 it fell.", "On 12 May 2024 it fell."),
+        ("On the 3rd of June it fell.", "On the June 3 it fell."),
+        ("12 May 2024 08:14", "2024-05-12 08:14"),
     ],
 )
 def test_a_quantity_is_spelled_as_in_the_source(own: str, source: str) -> None:
@@ -33,6 +36,8 @@ def test_a_quantity_is_spelled_as_in_the_source(own: str, source: str) -> None:
         ("45 seconds", "45 minutes"),
         ("twelve cars", "13 cars"),
         ("$5", "5 euros"),
+        ("12 May", "12 May 2024"),
+        ("3 May 2024", "2024-05-12"),
         ("12 cars and twelve vans", "twelve cars, 12 vans"),
     ],
 )

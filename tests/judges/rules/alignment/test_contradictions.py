@@ -320,6 +320,10 @@ City: York
 Price: 20
 Dogs allowed: yes
 """
+CSV = """name,city,price,dogs allowed
+Blue Spice,Leeds,12,no
+Red Rose,York,20,yes
+"""
 TURNS = """Ann: I will bring the cake for the party
 Bob: ok, great
 Ann: do you need a lift home?
@@ -413,13 +417,20 @@ def test_errors_of_two_clauses_come_in_order() -> None:
     assert [error.text for error in errors] == ["not open", "ten"]
 
 
+def test_a_number_in_a_question_is_not_contradicted() -> None:
+    talk = "Ann: Shall we meet at the inn at seven?\nBen: Seven is too early. We meet at eight."
+    assert contradictions_of("Ann and Ben meet at the inn at eight.", talk) == []
+    stated = "Ann and Ben meet at the inn at seven. Tom comes at eight."
+    assert len(contradictions_of("Ann and Ben meet at the inn at eight.", stated)) == 1
+
+
 def test_an_opposite_and_a_number_after_the_same_subject_are_both_marked() -> None:
     source = "Ada Berg has served as the junior Senator from Texas since 2013."
     marked = contradictions_of(source.replace("junior", "senior").replace("2013", "2014"), source)
     assert [contradiction.text for contradiction in marked] == ["senior", "2014"]
 
 
-@pytest.mark.parametrize("source", [JSON, TABLE, BLOCKS])
+@pytest.mark.parametrize("source", [JSON, TABLE, BLOCKS, CSV])
 @pytest.mark.parametrize(
     ("output", "words"),
     [
@@ -435,7 +446,7 @@ def test_a_value_of_the_next_record_is_found(source: str, output: str, words: st
     assert source[each.evidence.start : each.evidence.end] == each.evidence.text
 
 
-@pytest.mark.parametrize("source", [JSON, TABLE, BLOCKS])
+@pytest.mark.parametrize("source", [JSON, TABLE, BLOCKS, CSV])
 @pytest.mark.parametrize(
     "output",
     [

@@ -22,6 +22,9 @@ SOURCE = (
         "Near the pier, the crew did not find the rusty anchor.",
         SOURCE,
         "The gate is locked between dusk and dawn.",
+        "40 cars were carried by the old ferry to Lund.",
+        "The rusty anchor was not found by the crew near the pier.",
+        "Unless the red flag flies, swimmers may enter the basin before noon.",
     ],
 )
 def test_a_text_that_only_leaves_words_out_is_a_near_copy(output: str) -> None:
@@ -40,6 +43,10 @@ def test_a_text_that_only_leaves_words_out_is_a_near_copy(output: str) -> None:
         "The crew found the anchor near the pier.",
         "The ferry to Lund carried at most 40 cars on Monday.",
         "Did the old ferry to Lund carry 40 cars on Monday?",
+        "The old ferry to Lund was carried by 40 cars on Monday.",
+        "The rusty anchor was found by the crew near the pier.",
+        "All swimmers may enter the basin before noon unless the red flag flies.",
+        "Some swimmers may enter the basin before noon unless the red flag flies.",
     ],
 )
 def test_a_text_that_changes_the_sense_is_none(output: str) -> None:

@@ -69,6 +69,9 @@ PAIRS = [
         "In the park.",
         "In the town hall.",
     ),
+    ("Roles: tea Anna, cake Ben, chairs Carla.", "Who brings the cake?", "Ben.", "Anna."),
+    ("Bins: glass green, paper blue and metal grey.", "Which bin is for metal?", "Grey.", "Blue."),
+    ("Cable X carries power; cable Y carries data.", "What does cable Y carry?", "Data.", "Power."),
 ]
 
 
@@ -98,6 +101,12 @@ def test_an_answer_from_another_part_of_a_sentence_is_doubtful(
             "Ben Ost",
         ),
         ("It rained, and the match was off.", "Why was the match off?", "It rained."),
+        (
+            "The red van, a Ford, belongs to Kim; the blue van, a Fiat, belongs to Lou.",
+            "Whose is the red van?",
+            "Kim",
+        ),
+        ("Niels Bohr, Danish physicist, won a prize.", "Who was the physicist?", "Niels Bohr"),
     ],
 )
 def test_an_answer_whose_part_continues_the_part_before_it_is_not_doubtful(

@@ -4,7 +4,12 @@ import pytest
 
 import spanjury
 from spanjury.judges.core import Decision
-from spanjury.judges.rules.alignment.questions import opening_doubts, question_doubts
+from spanjury.judges.rules.alignment.questions import (
+    opening_doubts,
+    polar_doubts,
+    question_doubts,
+)
+from spanjury.judges.rules.alignment.tokens import labels
 
 MANUAL = "To reset the device, hold the button for 10 seconds. The warranty is 24 months."
 PRICES = "RX-200: 89.90 EUR. RX-300: 129.00 EUR. WM-1: 14.50 EUR."
@@ -122,6 +127,67 @@ def test_the_rest_of_a_yes_agrees_contradicts_or_says_something_else(
 ) -> None:
     doubts = opening_doubts(answer, ["Does Solveig Aas still teach?"])
     assert [doubt.reason.partition(", ")[2] for doubt in doubts] == reasons
+
+
+BAGS = "Bag A holds the tent. Bag B holds the stove."
+PLANETS = "Mars has two moons. Venus has no moon."
+TRAMS = "The blue tram has four doors; the red tram has no doors on the left."
+
+
+@pytest.mark.parametrize(
+    ("source", "question", "right", "wrong"),
+    [
+        (BAGS, "Which bag holds the stove?", "Bag B", "Bag A"),
+        (BAGS, "Which bag holds the tent?", "A", "B"),
+        (BAGS, "What does bag B hold?", "The stove", "The tent"),
+        (
+            "Flights to Oslo leave from gate C, flights to Rome from gate D.",
+            "From which gate do flights to Rome leave?",
+            "Gate D",
+            "Gate C",
+        ),
+        (PLANETS, "Which moons does Mars have?", "Two moons", "No moon"),
+        (PLANETS, "How many moons does Venus have?", "No moon", "Two"),
+        (TRAMS, "How many doors does the blue tram have?", "Four doors", "No doors"),
+    ],
+)
+def test_a_label_or_a_denial_from_another_part_is_doubtful(
+    source: str, question: str, right: str, wrong: str
+) -> None:
+    context = {"Context": source}
+    assert [doubt.text for doubt in question_doubts(wrong, context, [question])] == [wrong]
+    assert [*question_doubts(right, context, [question])] == []
+
+
+def test_initials_articles_and_units_are_no_labels() -> None:
+    text = "A man read A Tale of Ice to J. Fox at 5 W in bag A, says A. B. Moss."
+    assert [letter for _, letter in labels(text)] == ["A"]
+
+
+DOGS = "Dogs are not allowed in the hall. The hall has a lift."
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "reasons"),
+    [
+        ("No.", "Are dogs allowed in the hall?", []),
+        ("Yes", "Does the hall have a lift?", []),
+        ("Yes", "Are dogs allowed in the hall?", ["states"]),
+        ("No", "Does the hall have a lift?", ["denies"]),
+        ("No", "Are cats allowed in the hall?", ["denies"]),
+    ],
+)
+def test_yes_or_no_alone_is_doubtful_unless_the_source_answers_the_question(
+    answer: str, question: str, reasons: list[str]
+) -> None:
+    doubts = polar_doubts(answer, {"Context": DOGS}, [question])
+    assert [doubt.reason.split()[5] for doubt in doubts] == reasons
+
+
+def test_an_answer_of_function_words_alone_is_doubtful() -> None:
+    source = {"Context": "Street lights: Oak Road on, Elm Road off."}
+    [doubt] = question_doubts("On.", source, ["Is the light on Elm Road on or off?"])
+    assert doubt.reason == "It has no content word that could be compared with the source."
 
 
 def test_a_word_in_a_list_of_values_is_in_the_source() -> None:

@@ -47,7 +47,7 @@ from spanjury.judges.llm.examples import Examples
 from spanjury.judges.llm.expected_score import expected_label
 from spanjury.judges.llm.json_form import read_report
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import PARSER_VERSION, SEVERITY_WORDS, located_errors, parse
+from spanjury.judges.llm.parse import PARSER_VERSION, located_errors, parse
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 from spanjury.judges.llm.prompt import (
     Prompt,
@@ -296,12 +296,7 @@ class Annotator:
         mark, inputs = prompt.mark, prompt.quotable
         if self._in_json:
             report = read_report(
-                reply.text,
-                scale=scale,
-                severities=_SEVERITIES,
-                material=material,
-                mark=mark,
-                inputs=inputs,
+                reply.text, scale=scale, material=material, mark=mark, inputs=inputs
             )
             if report is not None:
                 return report.without_placeholders()
@@ -396,7 +391,6 @@ class Annotator:
 
 _NEAR = ("faulty", "overall score", "overall_score")
 """Labels of the verdict and the score, in text and in JSON."""
-_SEVERITIES = Scale(labels=SEVERITY_WORDS)
 _ASPECTS = IdentityCache[Aspect, bytes](canonical)
 
 
@@ -415,11 +409,7 @@ def _drawn_again(request: ChatRequest, number: int) -> ChatRequest:
 
 
 def _agreed(
-    report: Report,
-    answers: Sequence[Answer[ParsedReply]],
-    *,
-    locate: _Locate,
-    is_expected: bool,
+    report: Report, answers: Sequence[Answer[ParsedReply]], *, locate: _Locate, is_expected: bool
 ) -> Report:
     """Return `report` with the result of all assessments; an expected score stays."""
     scored = [answer.reading for answer in answers if answer.outcome is Outcome.SCORED]

@@ -213,12 +213,7 @@ class Distilled:
         return replace(answer, usage=usage)
 
     async def _try(
-        self,
-        request: ChatRequest,
-        read: Callable[[Reply], ParsedReply],
-        *,
-        number: int,
-        room: int,
+        self, request: ChatRequest, read: Callable[[Reply], ParsedReply], *, number: int, room: int
     ) -> Answer[ParsedReply]:
         decoding = self._decoding(number, room=room)
         reply = await defused(self.model).complete(replace(request, decoding=decoding))

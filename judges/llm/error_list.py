@@ -9,7 +9,8 @@ finally without the characters that look like the form. No list makes it raise a
 from collections.abc import Iterator, Sequence
 
 from spanjury.judges.core import ErrorSpan, Scale
-from spanjury.judges.llm.parse import SEVERITY_WORDS, parse
+from spanjury.judges.llm.grades import SEVERITY_WORDS
+from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedError
 
 _NONE = "No Error"

@@ -39,12 +39,7 @@ from spanjury.judges.llm.asking import Answer, AskedOnce, ask, redrawn
 from spanjury.judges.llm.expected_score import expected_score
 from spanjury.judges.llm.geval_reply import SCORE_READER_VERSION, read_score
 from spanjury.judges.llm.grades import Grade, numbers
-from spanjury.judges.llm.json_form import (
-    read_score_field,
-    read_steps,
-    score_schema,
-    steps_schema,
-)
+from spanjury.judges.llm.json_form import read_score_field, read_steps, score_schema, steps_schema
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.prompt import (

@@ -11,6 +11,10 @@ from functools import lru_cache
 
 from spanjury.judges.core import Scale
 
+SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
+"""Words for the severities 1 to 5."""
+SEVERITIES = Scale(labels=SEVERITY_WORDS)
+
 _FILLER = frozenset(
     {"a", "an", "final", "is", "level", "of", "overall", "rating", "score", "severity", "the"}
 )
@@ -102,6 +106,11 @@ def numbers(scale: Scale) -> tuple[str, ...]:
     if _numeric(scale):
         return scale.labels
     return tuple(str(score) for score in range(scale.low, scale.high + 1))
+
+
+def read_severity(phrase: str) -> int | None:
+    """Read a severity, 1 to 5, as a number or in words; None if there is none."""
+    return read_grade(phrase, scale=SEVERITIES, remarks=False).value
 
 
 def is_template(phrase: str, *, scale: Scale) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from spanjury.judges.core import ReplySchema, Scale
-from spanjury.judges.llm.grades import Grade, read_grade
+from spanjury.judges.llm.grades import Grade, read_grade, read_severity
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
@@ -140,13 +140,7 @@ def _one_of(words: Sequence[str]) -> dict[str, object]:
 
 
 def read_report(
-    reply: str,
-    *,
-    scale: Scale,
-    severities: Scale,
-    material: Material,
-    mark: str,
-    inputs: Sequence[str] = (),
+    reply: str, *, scale: Scale, material: Material, mark: str, inputs: Sequence[str] = ()
 ) -> ParsedReply | None:
     r"""Return the report in `reply`, or None if it is not an object of that form.
 
@@ -166,7 +160,7 @@ def read_report(
         listed = []
     if not isinstance(listed, list) or not _are_errors(listed):
         return ParsedReply(problem="its errors are not a list of objects")
-    errors = tuple(_error(error, severities=severities, inputs=inputs) for error in listed)
+    errors = tuple(_error(error, inputs=inputs) for error in listed)
     grade = read_grade(_words(answer[_REPORT_SCORE]), scale=scale)
     return ParsedReply(
         errors=errors,
@@ -201,9 +195,7 @@ def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
     return (answer[named],) if answer is not None and [*answer] == [named] else None
 
 
-def _error(
-    error: Mapping[str, object] | str, *, severities: Scale, inputs: Sequence[str]
-) -> ParsedError:
+def _error(error: Mapping[str, object] | str, *, inputs: Sequence[str]) -> ParsedError:
     if isinstance(error, str):  # a remark beside objects
         return ParsedError(quote="", explanation=_words(error), severity=None)
     quote, source_quote = _exactly(error.get("location")), _exactly(error.get("evidence"))
@@ -212,7 +204,7 @@ def _error(
     return ParsedError(
         quote="" if quote.strip().casefold() == "n/a" else quote,
         explanation=_words(error.get("explanation")),
-        severity=read_grade(_words(error.get("severity")), scale=severities, remarks=False).value,
+        severity=read_severity(_words(error.get("severity"))),
         evidence=(evidence,) if inputs and source_quote.strip() else (),
     )
 

@@ -20,8 +20,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from spanjury.judges.core import MAX_SEVERITY, ErrorSpan, Scale
-from spanjury.judges.llm.grades import Grade, is_template, read_grade
+from spanjury.judges.core import ErrorSpan, Scale
+from spanjury.judges.llm.grades import SEVERITIES, Grade, is_template, read_grade, read_severity
 from spanjury.judges.llm.lines import (
     SCORES,
     Field,
@@ -42,9 +42,6 @@ PARSER_VERSION = 5
 BREAKS_OFF = "it breaks off at the score"
 """Problem of a reply that was cut at its score: more digits may have followed."""
 
-SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
-"""Words for the severities 1 to 5."""
-
 _SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
 
 _NOTHING = frozenset({"n/a", "no error", "no errors", "none"})
@@ -64,9 +61,7 @@ _SCORE = re.compile(
 _LABELS_OF_ERROR = 4
 
 
-def read_exact(
-    reply: str, *, scale: Scale, severities: Scale, material: Material, mark: str
-) -> ParsedReply | None:
+def read_exact(reply: str, *, scale: Scale, material: Material, mark: str) -> ParsedReply | None:
     """Return the report in `reply`, or None if it does not have exactly the requested form.
 
     Most replies have this form, which can be read in only one way. All others go through the
@@ -93,7 +88,7 @@ def read_exact(
         return None
     if marks == {""} and material.holds_fields:
         return None
-    errors = [_exact_error(block, severities) for block in blocks]
+    errors = [*map(_exact_error, blocks)]
     grade = read_grade(score["score"].strip(), scale=scale).value
     why = score["why"] or ""
     if grade is None or not _is_plain(why) or None in errors:
@@ -127,9 +122,9 @@ def _is_marked_alike(marks: set[str], text: str, mark: str, *, labels: int) -> b
     return bool(mark) and marks == {f" ({mark})"} and text.casefold().count(mark) == labels
 
 
-def _exact_error(block: re.Match[str], severities: Scale) -> ParsedError | None:
+def _exact_error(block: re.Match[str]) -> ParsedError | None:
     quote, why = block["quote"], block["why"]
-    severity = read_grade(block["severity"].strip(), scale=severities, remarks=False).value
+    severity = read_severity(block["severity"].strip())
     if severity is None or quote.casefold().strip() == "n/a" or not _is_plain(why):
         return None
     return ParsedError(quote=quote, explanation=why.strip(), severity=severity)
@@ -144,7 +139,6 @@ def parse(
     reply: str,
     *,
     scale: Scale,
-    severities: tuple[str, ...] = SEVERITY_WORDS,
     material: Material = NO_MATERIAL,
     mark: str = "",
     cut: bool = False,
@@ -152,12 +146,8 @@ def parse(
 ) -> ParsedReply:
     r"""Read as much of `reply` as possible, in time linear in its length.
 
-    Raises `ValueError` if there are more words for severities than severities, or too few.
-
     Parameters
     ----------
-    severities
-        Words for severities, mildest first; numbers are always understood.
     material
         The judged texts; fields copied from them do not count.
     mark
@@ -173,29 +163,17 @@ def parse(
     >>> parse("**No Error**\n\nOverall score: 5/5", scale=Scale())
     ParsedReply(errors=(), score=5, error_free=True, rationale='', problem='', faulty=None)
     """
-    if len(severities) > MAX_SEVERITY:
-        raise ValueError(f"at most {MAX_SEVERITY} words for severities, got {severities!r}")
-    named = Scale(labels=severities)
     if not cut:
-        exact = read_exact(reply, scale=scale, severities=named, material=material, mark=mark)
+        exact = read_exact(reply, scale=scale, material=material, mark=mark)
         if exact is not None:
             return exact
-    return read_any(
-        reply,
-        scale=scale,
-        severities=named,
-        material=material,
-        mark=mark,
-        cut=cut,
-        inputs=inputs,
-    )
+    return read_any(reply, scale=scale, material=material, mark=mark, cut=cut, inputs=inputs)
 
 
 def read_any(
     reply: str,
     *,
     scale: Scale,
-    severities: Scale,
     material: Material,
     mark: str,
     cut: bool,
@@ -210,11 +188,7 @@ def read_any(
     )
     reports = _drafts(own.fields)
     report = next((report for report in reversed(reports) if report.scores), reports[-1])
-    errors = tuple(
-        _error(error, scale=severities, inputs=inputs)
-        for error in report.errors
-        if not _is_echo(error, scale=severities)
-    )
+    errors = tuple(_error(error, inputs=inputs) for error in report.errors if not _is_echo(error))
     grade = _cut_off(own, scale=scale) if cut else Grade()
     grade = grade if grade.problem else _score(reports, quoted=own.quotes_score, scale=scale)
     return ParsedReply(
@@ -242,21 +216,21 @@ class _ErrorDraft:
         return any(map(str.strip, [*self.location, *self.explanation, *self.severity]))
 
 
-def _error(draft: _ErrorDraft, *, scale: Scale, inputs: Sequence[str]) -> ParsedError:
+def _error(draft: _ErrorDraft, *, inputs: Sequence[str]) -> ParsedError:
     location = quotation(_text(draft.location))
     return ParsedError(
         quote=location.words,
         quoted=location.marked,
         explanation=_text(draft.explanation),
-        severity=read_grade(_text(draft.severity), scale=scale, remarks=False).value,
+        severity=read_severity(_text(draft.severity)),
         category=_text(draft.category),
         evidence=parsed_evidence(map(_text, draft.evidence), inputs=inputs),
     )
 
 
-def _is_echo(draft: _ErrorDraft, *, scale: Scale) -> bool:
+def _is_echo(draft: _ErrorDraft) -> bool:
     """Return whether an error only repeats the requested form."""
-    if not is_template(_text(draft.severity), scale=scale):
+    if not is_template(_text(draft.severity), scale=SEVERITIES):
         return False
     quote = quotation(_text(draft.location)).words
     return quote.startswith("<") and quote.endswith(">")

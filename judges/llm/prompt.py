@@ -16,9 +16,8 @@ from typing import Literal, get_args
 from spanjury.judges.core import Aspect, Message, ReplySchema, Segment, Task, fingerprint
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.passages import listed
-from spanjury.judges.llm.grades import numbers
+from spanjury.judges.llm.grades import SEVERITY_WORDS, numbers
 from spanjury.judges.llm.json_form import report_schema
-from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.llm.verdict import VerdictPlace
 from spanjury.judges.llm.wording import fill_template, read_template, template
 from spanjury.judges.tasks import describe
@@ -138,11 +137,7 @@ class PromptWriter:
     """
 
     def __init__(
-        self,
-        options: PromptOptions,
-        *,
-        in_json: bool = False,
-        examples: ExamplesNear | None = None,
+        self, options: PromptOptions, *, in_json: bool = False, examples: ExamplesNear | None = None
     ) -> None:
         self._options = options
         self._examples = examples

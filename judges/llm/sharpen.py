@@ -50,11 +50,7 @@ class SharperDefinition:
 
 
 async def sharpened(
-    aspect: Aspect,
-    disagreements: Sequence[Disagreement],
-    *,
-    model: ChatModel,
-    max_tokens: int = 1024,
+    aspect: Aspect, disagreements: Sequence[Disagreement], *, model: ChatModel
 ) -> TypedReply[SharperDefinition]:
     """Ask `model` for a sharper definition of `aspect`; raise `ModelError` if it gives no reply.
 
@@ -75,7 +71,7 @@ async def sharpened(
         SharperDefinition,
         model=model,
         messages=[Message(role="user", content=content)],
-        decoding=Decoding(max_tokens=max_tokens),
+        decoding=Decoding(max_tokens=1024),
     )
 
 

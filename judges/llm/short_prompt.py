@@ -1,4 +1,4 @@
-"""The short prompt of a distilled judge, and the reply that it is trained to give.
+"""The short prompt of a distilled judge, and the reading of a reply whose score is last.
 
 Training and judging use the same prompt. Source: Kartáč et al. (2025), OpeNLGauge, section 5.2
 and Appendix F: a model that learns the task from examples needs no more than the task, the
@@ -9,25 +9,14 @@ number from 0 to 100 for the score, and is read by the annotator's parser.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
-from spanjury.judges.core import (
-    Aspect,
-    ErrorSpan,
-    Message,
-    Report,
-    Scale,
-    Segment,
-    fingerprint,
-    gravest,
-)
-from spanjury.judges.llm.error_list import render_errors
+from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedReply
-from spanjury.judges.llm.percent import PERCENT, Reading, binned, percent
+from spanjury.judges.llm.percent import PERCENT
 from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.llm.wording import fill_template, read_template
 
@@ -65,32 +54,6 @@ def messages_for(
     return (Message(role="user", content=fill_template(_TEMPLATES[layout], about)),)
 
 
-def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") -> str:
-    r"""Return the target reply for `report`.
-
-    Raises `ValueError` if it has no score: there is nothing to learn from it.
-
-    Parameters
-    ----------
-    report
-        Report with a score; its `gravest` spans are listed, without their categories.
-
-    Examples
-    --------
-    >>> target_for(Report(score=4), Scale())
-    'No Error\n\nOverall score: 75'
-    """
-    number = target_number(report, scale, reading=reading)
-    return f"{_rendered(gravest(report.spans, limit=MAX_ERRORS))} {number}"
-
-
-def target_number(report: Report, scale: Scale, *, reading: Reading) -> int:
-    """Return the number for the score of `report`; raise `ValueError` if it has none."""
-    if report.score is None:
-        raise ValueError(f"outcome {report.outcome.value!r} is nothing to learn from")
-    return binned(percent(report.score, scale=scale, reading=reading))
-
-
 def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:
     """Read a reply; its score is the number from 0 to 100 as written."""
     parsed = parse(reply, scale=PERCENT, material=material, cut=cut)
@@ -100,12 +63,6 @@ def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = Fal
 def short_fingerprint(layout: Layout = "score-last") -> str:
     """Return a digest of the template of the prompt."""
     return fingerprint(read_template(_TEMPLATES[layout]), str(MAX_ERRORS), str(_SHORTEST_MARK))
-
-
-@lru_cache(maxsize=16)
-def _rendered(spans: tuple[ErrorSpan, ...]) -> str:
-    """Render spans; the latest are cached, since many aspects of a text have the same."""
-    return render_errors([replace(span, category="") if span.category else span for span in spans])
 
 
 def _material(texts: Mapping[str, str]) -> str:

@@ -107,9 +107,7 @@ async def ask_for(
     typed = _typed(reply_type)  # type: ignore[arg-type]  # a class is hashable whatever its objects
     mark = field_mark([message.content for message in messages])
     plain = ChatRequest(
-        messages=_asking(messages, typed, mark=mark),
-        decoding=decoding,
-        logprobs_near=logprobs_near,
+        messages=_asking(messages, typed, mark=mark), decoding=decoding, logprobs_near=logprobs_near
     )
     variants = tuple(
         replace(plain, decoding=replace(decoding, schema=_marked(schema, mark=mark)))

@@ -15,8 +15,8 @@ from spanjury.judges.core import ErrorSpan, Report, Scale, TokenLogprob, gravest
 from spanjury.judges.llm.error_list import CUE, render_errors
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parsed import ParsedReply
-from spanjury.judges.llm.percent import Reading
-from spanjury.judges.llm.short_prompt import MAX_ERRORS, Layout, read_number, target_number
+from spanjury.judges.llm.percent import Reading, binned, percent
+from spanjury.judges.llm.short_prompt import MAX_ERRORS, Layout, read_number
 from spanjury.judges.llm.verdict import share_of_yes
 
 VERDICT = "Faulty:"
@@ -38,7 +38,9 @@ def verdict_target(report: Report, scale: Scale, *, reading: Reading = "stretche
     >>> verdict_target(Report(score=5), Scale())
     'Faulty: no\n\nOverall score: 100'
     """
-    number = target_number(report, scale, reading=reading)
+    if report.score is None:
+        raise ValueError(f"outcome {report.outcome.value!r} is nothing to learn from")
+    number = binned(percent(report.score, scale=scale, reading=reading))
     spans = gravest(report.spans, limit=MAX_ERRORS)
     return f"{list_prefix(spans)} {number}{_explanations(spans)}"
 

@@ -12,12 +12,7 @@ from numpy.random import Generator
 from spanjury.judges.core import PerturbationError, Trajectory, failing_as
 from spanjury.judges.core.transcript import inputs_of, replies, transcript, turn_of
 from spanjury.perturbations.edits import Damage, Edit
-from spanjury.perturbations.perturbation import (
-    Case,
-    NothingToDamageError,
-    Perturbation,
-    with_turn,
-)
+from spanjury.perturbations.perturbation import Case, NothingToDamageError, Perturbation, with_turn
 
 Target = Literal["output", "inputs"]
 _FIELD = "note"

@@ -123,8 +123,7 @@ def remove_errors(
     require_count(k)
     if k > len(errors.spans):
         raise NothingToChangeError(
-            f"too few errors ({len(errors.spans)} of {k} needed)",
-            reason=Unchanged.TOO_FEW_ERRORS,
+            f"too few errors ({len(errors.spans)} of {k} needed)", reason=Unchanged.TOO_FEW_ERRORS
         )
     gone = _order(errors, rng, which=which)[:k]
     return [span for index, span in enumerate(errors.spans) if index not in gone]

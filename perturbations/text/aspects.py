@@ -1,6 +1,6 @@
 """Sets of aspects, over all tasks, that one kind of damage harms or spares alike."""
 
-from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.perturbations.text.language import english_perturbation
 
 FORM = frozenset(("fluency", "grammaticality", "naturalness"))
 """Aspects of the writing of the sentences."""
@@ -30,11 +30,7 @@ STRUCTURE = frozenset(("coherence", "understandability"))
 OVERALL = frozenset(("answer-quality", "quality"))
 """Aspects of the text as a whole."""
 
-fact_perturbation = text_perturbation(
-    family="entities-and-numbers",
-    level="word",
-    harms=GROUNDING | OVERALL,
-    spares=FORM,
-    language="en",
+fact_perturbation = english_perturbation(
+    family="entities-and-numbers", level="word", harms=GROUNDING | OVERALL, spares=FORM
 )
 """Decorator of rules that change the names, numbers, units and dates of an English text."""

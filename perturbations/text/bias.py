@@ -6,18 +6,15 @@ from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.passages import continued, inserted_after, passages, spaced_like
 from spanjury.perturbations.text.places import chosen, picked
 from spanjury.perturbations.text.wordlists import lists
 
 
-@text_perturbation(
-    family="bias", level="sentence", harms={"conciseness"}, spares={"*"}, language="en"
-)
+@english_perturbation(family="bias", level="sentence", harms={"conciseness"}, spares={"*"})
 def pad_with_filler(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     """Add a sentence without content after each of `k` sentences."""
-    require_english(text)
     sentences = passages(text)
     fillers = [spaced_like(filler, text) for filler in lists("additions")["fillers"]]
     drawn = chosen(len(sentences), rng, k=k, what="sentences to put a filler behind")
@@ -28,22 +25,21 @@ def pad_with_filler(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     ]
 
 
-@text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
+@english_perturbation(family="bias", level="sentence", spares={"*"})
 def bandwagon_claim(text: str, rng: Generator) -> list[Edit]:
     """Say at the end that many others think well of the text."""
     return _ended(text, picked(lists("additions")["crowd"], rng))
 
 
-@text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
+@english_perturbation(family="bias", level="sentence", spares={"*"})
 def authority_claim(text: str, rng: Generator) -> list[Edit]:
     """Say at the end that somebody of standing thinks well of the text."""
     return _ended(text, picked(lists("additions")["authority"], rng))
 
 
-@text_perturbation(family="bias", level="word", spares={"*"}, language="en")
+@english_perturbation(family="bias", level="word", spares={"*"})
 def confident_tone(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Begin `k` sentences with words of certainty."""
-    require_english(text)
     continuations = [(p.start, rest) for p in passages(text) if (rest := continued(text, p))]
     drawn = chosen(
         len(continuations), rng, k=k, what="sentences that could go on after other words"
@@ -73,21 +69,19 @@ def markdown_decoration(text: str, _: Generator) -> list[Edit]:
     ]
 
 
-@text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
-def author_label(text: str, rng: Generator) -> list[Edit]:
+@english_perturbation(family="bias", level="sentence", spares={"*"})
+def author_label(_: str, rng: Generator) -> list[Edit]:
     """Add a first line that names a supposed author of the text."""
-    require_english(text)
     label = picked(lists("additions")["authors"], rng)
     return [Edit(start=0, end=0, text=f"{label}\n\n")]
 
 
-@text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
+@english_perturbation(family="bias", level="sentence", spares={"*"})
 def prompt_injection(text: str, rng: Generator) -> list[Edit]:
     """End with an instruction to the judge to give a high score."""
     return _ended(text, picked(lists("additions")["injections"], rng))
 
 
 def _ended(text: str, added: str) -> list[Edit]:
-    require_english(text)
     sentences = passages(text)
     return [inserted_after(text, sentences, spaced_like(added, text), index=len(sentences) - 1)]

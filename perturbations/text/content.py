@@ -7,7 +7,7 @@ from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.passages import Passage, inserted_after, passages, spaced_like
 from spanjury.perturbations.text.places import WORD, chosen, too_few
 from spanjury.perturbations.text.wordlists import lists
@@ -35,16 +35,9 @@ def _without(sentences: list[Passage], index: int, *, omitted: set[int]) -> Edit
     return Edit(start=sentences[index].start, end=sentences[index + 1].start, text="")
 
 
-@text_perturbation(
-    family="content",
-    level="sentence",
-    harms=GROUNDING | OVERALL,
-    spares=FORM,
-    language="en",
-)
+@english_perturbation(family="content", level="sentence", harms=GROUNDING | OVERALL, spares=FORM)
 def fabricate_detail(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """End `k` sentences with an invented detail, such as a date, an amount or a source."""
-    require_english(text)
     stops = [p.start + len(statement) for p in passages(text) if (statement := _statement(p.text))]
     drawn = chosen(len(stops), rng, k=k, what="sentences that end with a full stop")
     details = [spaced_like(f"x{new}", text)[1:] for new in _additions("details", rng, k=k)]
@@ -52,16 +45,14 @@ def fabricate_detail(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return [Edit(start=p, end=p, text=detail) for p, detail in zip(offsets, details, strict=True)]
 
 
-@text_perturbation(
+@english_perturbation(
     family="content",
     level="sentence",
     harms={"coherence", "conciseness", "relevance", *OVERALL},
     spares=FORM,
-    language="en",
 )
 def continue_text(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     """Continue for `k` sentences about something else."""
-    require_english(text)
     sentences = passages(text)
     added = " ".join(_additions("off_topic", rng, k=k))
     return [inserted_after(text, sentences, spaced_like(added, text), index=len(sentences) - 1)]

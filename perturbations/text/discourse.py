@@ -13,7 +13,7 @@ from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.harmless import equivalents
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.passages import (
     Passage,
     continued,
@@ -69,16 +69,13 @@ def repeat_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return [inserted_after(text, sentences, sentences[i].text, index=i) for i in drawn.tolist()]
 
 
-@text_perturbation(
-    family="discourse", level="word", harms={"coherence"}, spares=FORM, language="en"
-)
+@english_perturbation(family="discourse", level="word", harms={"coherence"}, spares=FORM)
 def wrong_connective(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Join `k` clauses to the preceding ones by a connective that expresses another relation.
 
     Existing connectives are replaced. If there are fewer than `k`, an unsuitable one is put at the
     beginning of further sentences.
     """
-    require_english(text)
     there = list(_connectives(text))
     if len(there) >= k:
         return struck(there, rng, k=k, what="connectives")
@@ -139,17 +136,15 @@ def _pattern() -> re.Pattern[str]:
         for position in ("opening", "joining")
     )
     return re.compile(
-        rf"\b(?P<opening>{opening})\b(?= ?,)|(?<=[a-z,] )(?P<joining>{joining})\b",
-        re.IGNORECASE,
+        rf"\b(?P<opening>{opening})\b(?= ?,)|(?<=[a-z,] )(?P<joining>{joining})\b", re.IGNORECASE
     )
 
 
-@text_perturbation(
+@english_perturbation(
     family="discourse",
     level="sentence",
     harms={"coherence", "conciseness", "relevance"},
     spares=GROUNDING | FORM,
-    language="en",
 )
 def rewrite_and_insert(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Repeat `k` sentences in other words, each immediately after itself.
@@ -157,7 +152,6 @@ def rewrite_and_insert(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     Clauses are exchanged, and phrases replaced by equivalents, if the sentence has any. The
     repetition begins with words that announce it.
     """
-    require_english(text)
     sentences = passages(text)
     worded = [i for i, p in enumerate(sentences) if " " in p.text and continued(text, p)]
     rich = [index for index in worded if _has_other_words(sentences[index].text)]

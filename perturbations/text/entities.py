@@ -8,10 +8,9 @@ from itertools import accumulate, islice, pairwise
 from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL, fact_perturbation
 from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.names import Name, Sort, names
 from spanjury.perturbations.text.places import (
     Choice,
@@ -43,7 +42,6 @@ _JOINED = re.compile(r"(?:['’]s?\b)?(?:[\s,;/&•*-]|\b(?:and|or|nor|as well a
 @fact_perturbation
 def fictional_entity(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` mentions of names by different invented names of the same kind."""
-    require_english(text)
     mentions = names(text)
     drawn = sorted(chosen(len(mentions), rng, k=k, what="names"))
     used = set(text.split())
@@ -60,7 +58,6 @@ def fictional_entity(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 @fact_perturbation
 def swap_entities(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Exchange `k` pairs of mentions of different names of the same kind; two edits a pair."""
-    require_english(text)
     require_count(k)
     pairs = [*islice(_pairs(text, rng), k)]
     if len(pairs) < k:
@@ -113,16 +110,14 @@ def _pairs(text: str, rng: Generator) -> Iterator[tuple[Name, Name]]:
             yield mentions[at], name
 
 
-@text_perturbation(
+@english_perturbation(
     family="entities-and-numbers",
     level="word",
     harms=GROUNDING | OVERALL,
     spares=FORM - {"naturalness"},
-    language="en",
 )
 def invent_term(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` common nouns or technical terms by words of no dictionary."""
-    require_english(text)
     candidates = list(_NOUN.finditer(masked(text)))
     terms = [match for match in candidates if _term(match) not in lists("fictions")["no_nouns"]]
     drawn = sorted(chosen(len(terms), rng, k=k, what="nouns").tolist())

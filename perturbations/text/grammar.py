@@ -8,10 +8,9 @@ from types import MappingProxyType
 from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import CONTENT, FORM, OVERALL, SELECTION
 from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.places import Choice, cased_like, struck
 from spanjury.perturbations.text.verbs import (
     HAVE,
@@ -64,12 +63,9 @@ _OTHER_TENSE = MappingProxyType(
 _BASES_ALSO = frozenset(("don't", "have", "haven't"))
 
 
-@text_perturbation(
-    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
-)
+@english_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT)
 def break_agreement(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Give `k` verbs or pronouns the number that disagrees with their subject or noun."""
-    require_english(text)
     words = tokens(text)
     finite = {
         finite_verb.position: finite_verb.verb.base
@@ -84,13 +80,12 @@ def break_agreement(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(choices, rng, k=k, what="words that agree with another")
 
 
-@text_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL, language="en")
+@english_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL)
 def change_tense(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Change `k` verbs from the past to the present tense, or the reverse.
 
     The statement may become wrong, so no effect is claimed for the aspects of content.
     """
-    require_english(text)
     words = tokens(text)
     choices = [
         Choice(word.start, word.end, (_written(_OTHER_TENSE[word.lower], word),))
@@ -106,12 +101,9 @@ def change_tense(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(choices, rng, k=k, what="verbs of a known tense")
 
 
-@text_perturbation(
-    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
-)
+@english_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT)
 def drop_articles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Delete `k` of ``a``, ``an`` and ``the``."""
-    require_english(text)
     choices = []
     for match in _ARTICLE.finditer(masked(text)):
         mark = match.group()
@@ -120,12 +112,11 @@ def drop_articles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(choices, rng, k=k, what="articles")
 
 
-@text_perturbation(
-    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=SELECTION, language="en"
+@english_perturbation(
+    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=SELECTION
 )
 def wrong_prepositions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` prepositions by ones that do not fit."""
-    require_english(text)
     return struck(list(_misfits(tokens(text))), rng, k=k, what="prepositions")
 
 

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import NothingToDamageError, text_perturbation
 from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.places import Choice, cased_like, chosen, fitted, struck
 from spanjury.perturbations.text.wordlists import lists
 
@@ -126,24 +126,21 @@ def _interchangeable() -> Mapping[str, tuple[str, ...]]:
     return MappingProxyType(table)
 
 
-@text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
+@english_perturbation(family="invariance", level="word", spares={"*"})
 def contractions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Contract `k` verbs, such as ``do not`` to ``don't``, or write contracted ones in full."""
-    require_english(text)
     return struck(list(_contractible(text)), rng, k=k, what="verbs to contract or write in full")
 
 
-@text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
+@english_perturbation(family="invariance", level="word", spares={"*"})
 def number_words(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Write `k` numbers from 2 to 11 in words instead of digits, or the reverse."""
-    require_english(text)
     return struck(list(_numbers(text)), rng, k=k, what="plain numbers from 2 to 11")
 
 
-@text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
+@english_perturbation(family="invariance", level="word", spares={"*"})
 def harmless_paraphrase(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` phrases by equivalent ones, such as ``for example`` by ``for instance``."""
-    require_english(text)
     return struck(list(equivalents(text)), rng, k=k, what="phrases with an equivalent")
 
 

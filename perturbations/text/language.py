@@ -1,9 +1,18 @@
-"""Recognition of English, for rules that support no other language."""
+"""Rules that support English only, and the recognition of English."""
 
 import re
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, wraps
 
-from spanjury.perturbations.perturbation import NothingToDamageError
+from numpy.random import Generator
+
+from spanjury.perturbations.perturbation import (
+    Changed,
+    Level,
+    NothingToDamageError,
+    Perturbation,
+    text_perturbation,
+)
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
@@ -22,6 +31,28 @@ _FOREIGN = frozenset(
 )
 _FEW = 8  # with fewer words, a text without any word of either list may be English
 _MOSTLY = 0.5
+
+
+def english_perturbation(
+    *, family: str, level: Level, harms: Iterable[str] = (), spares: Iterable[str] = ()
+) -> Callable[[Callable[..., Changed]], Perturbation]:
+    """Make a perturbation of a rule for English texts; see `text_perturbation`.
+
+    Any other text raises `NothingToDamageError`.
+    """
+    on_texts = text_perturbation(
+        family=family, level=level, harms=harms, spares=spares, language="en"
+    )
+
+    def made(rule: Callable[..., Changed]) -> Perturbation:
+        @wraps(rule)
+        def on_english(text: str, rng: Generator, **options: object) -> Changed:
+            require_english(text)
+            return rule(text, rng, **options)
+
+        return on_texts(on_english)
+
+    return made
 
 
 def require_english(text: str) -> None:

@@ -7,19 +7,11 @@ from types import MappingProxyType
 from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.places import WORD, Choice, cased_like, fitted, struck
-from spanjury.perturbations.text.verbs import (
-    HAVE,
-    MODALS,
-    Token,
-    finite_verbs,
-    tokens,
-    verbs,
-)
+from spanjury.perturbations.text.verbs import HAVE, MODALS, Token, finite_verbs, tokens, verbs
 from spanjury.perturbations.text.wordlists import exchanges, table
 
 _TAKE_NOT = frozenset(
@@ -56,46 +48,35 @@ _OTHER_PERSON = MappingProxyType(
 )
 
 
-@text_perturbation(
-    family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM, language="en"
-)
+@english_perturbation(family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM)
 def negate(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Negate `k` statements, or remove their negation."""
-    require_english(text)
     words = tokens(text)
     return struck(sorted((*_denied(words), *_affirmed(words))), rng, k=k, what="verbs to be denied")
 
 
-@text_perturbation(
-    family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM, language="en"
-)
+@english_perturbation(family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM)
 def antonym(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` words by words that mean the opposite."""
-    require_english(text)
     return struck(
         _replaced(text, exchanges("antonyms")), rng, k=k, what="words with a known opposite"
     )
 
 
-@text_perturbation(
+@english_perturbation(
     family="meaning",
     level="word",
     harms={"accuracy", "informativeness", "meaning-preservation"},
     spares=FORM | {"consistency", "faithfulness", "factuality", "groundedness"},
-    language="en",
 )
 def hypernym(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` words by more general ones, such as ``dog`` by ``animal``."""
-    require_english(text)
     return struck(_replaced(text, table("hypernyms")), rng, k=k, what="words with a known hypernym")
 
 
-@text_perturbation(
-    family="meaning", level="word", harms=GROUNDING | OVERALL | {"coherence"}, language="en"
-)
+@english_perturbation(family="meaning", level="word", harms=GROUNDING | OVERALL | {"coherence"})
 def wrong_pronoun(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` pronouns by those of another person, such as ``he`` by ``she``."""
-    require_english(text)
     choices = []
     words = tokens(text)
     for index, word in enumerate(words):

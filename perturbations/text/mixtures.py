@@ -12,12 +12,7 @@ from collections.abc import Sequence
 from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import (
-    Case,
-    NothingToDamageError,
-    Perturbation,
-    text_perturbation,
-)
+from spanjury.perturbations.perturbation import Case, NothingToDamageError, Perturbation
 from spanjury.perturbations.text.aspects import CONTENT, FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.entities import fictional_entity, invent_term
 from spanjury.perturbations.text.grammar import (
@@ -26,7 +21,7 @@ from spanjury.perturbations.text.grammar import (
     drop_articles,
     wrong_prepositions,
 )
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.numbers import change_date, change_number
 from spanjury.perturbations.text.places import TooFewError, require_count, too_few
 
@@ -34,26 +29,21 @@ _GRAMMAR = (break_agreement, change_tense, wrong_prepositions, drop_articles)
 _DETAILS = (fictional_entity, change_number, change_date)
 
 
-@text_perturbation(
-    family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
-)
+@english_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT)
 def grammar_errors(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     """Make `k` errors of agreement, tense, preposition or article, of as many kinds as possible."""
-    require_english(text)
     made = _mixed(text, rng, rules=_GRAMMAR, k=k)
     return _enough(made, k=k, what="places for an error")
 
 
-@text_perturbation(
+@english_perturbation(
     family="entities-and-numbers",
     level="word",
     harms=GROUNDING | OVERALL,
     spares=FORM - {"naturalness"},
-    language="en",
 )
 def fictional_details(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` names, numbers or dates by invented ones; if there are too few, also terms."""
-    require_english(text)
     made = _mixed(text, rng, rules=_DETAILS, k=k)
     if len(made) < k:
         made = _joined(made, [_most(invent_term, text, rng, k=k)], k=k)

@@ -10,7 +10,6 @@ from numpy.random import Generator
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.text.aspects import fact_perturbation
 from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.places import LIST_NUMBER, Choice, cased_like, fitted, struck
 from spanjury.perturbations.text.wordlists import exchanges
 
@@ -54,7 +53,6 @@ _LONGEST_SHIFT = 15  # years
 @fact_perturbation
 def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Change the value of `k` numbers, in digits or words, but not of dates and list items."""
-    require_english(text)
     mask = masked(text)
     kept = {index for date in _dates(mask) for index in range(date.start, date.end)}
     kept.update(item.start(1) for item in LIST_NUMBER.finditer(mask))
@@ -74,7 +72,6 @@ def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 @fact_perturbation
 def change_unit(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Give `k` numbers another unit, currency or order of magnitude."""
-    require_english(text)
     mask = masked(text)
     units = exchanges("units")
     choices = [
@@ -94,7 +91,6 @@ def change_unit(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 @fact_perturbation
 def change_date(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Change the value of `k` years, months, days of a month or days of the week."""
-    require_english(text)
     return struck(sorted(_dates(masked(text))), rng, k=k, what="parts of dates")
 
 

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.names import names, openings
 from spanjury.perturbations.text.places import chosen
 from spanjury.perturbations.text.verbs import BE, Token, finite_verbs, tokens, verbs
@@ -41,16 +40,13 @@ class _Phrase(NamedTuple):
     object: str
 
 
-@text_perturbation(
-    family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM, language="en"
-)
+@english_perturbation(family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM)
 def swap_roles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Exchange subject and object of `k` verbs; two edits a verb.
 
     ``The dog bit him`` becomes ``He bit the dog``, and ``He was hit by a car`` becomes
     ``A car was hit by him``.
     """
-    require_english(text)
     pairs: list[tuple[_Phrase, _Phrase]] = []
     for subject, other in _Phrases(text, tokens(text)).pairs():
         if subject.start >= (pairs[-1][1].end if pairs else 0):

@@ -10,7 +10,7 @@ from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import CONTENT, FORM, GROUNDING, OVERALL, STRUCTURE
 from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.language import require_english
+from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.places import (
     WORD,
     Choice,
@@ -75,16 +75,9 @@ def repeat_word(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(choices, rng, k=k, what="words")
 
 
-@text_perturbation(
-    family="word-and-grammar",
-    level="word",
-    harms=FORM | OVERALL,
-    spares=CONTENT,
-    language="en",
-)
+@english_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT)
 def confuse_words(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` words by others that sound or look alike, such as ``their`` by ``there``."""
-    require_english(text)
     mask = masked(text)
     choices = [Choice(*match.span(), ("of",)) for match in _COULD_HAVE.finditer(mask)]
     confusions = exchanges("confusions")

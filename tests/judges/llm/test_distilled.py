@@ -25,8 +25,10 @@ from spanjury.judges.core import (
     gravest,
 )
 from spanjury.judges.llm.distilled import Distilled
+from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.percent import Reading, binned, from_percent, percent
-from spanjury.judges.llm.short_prompt import MAX_ERRORS, messages_for, read_number, target_for
+from spanjury.judges.llm.short_prompt import MAX_ERRORS, messages_for, read_number
+from spanjury.judges.llm.verdict_first import read_verdict, verdict_target
 from spanjury.testing import ScriptedModel
 
 READABLE = """Error 1:
@@ -172,8 +174,8 @@ def test_a_score_in_steps_of_five_is_written_and_read_as_it_is(
         assert reading == "share"
         assert 5 * step < 100 / scale.high
         return
-    target = target_for(Report(score=score), scale, reading=reading)
-    assert read_number(target).score == 5 * step
+    target = verdict_target(Report(score=score), scale, reading=reading)
+    assert read_verdict(target).score == 5 * step
 
 
 @given(st.floats(1, 5), READINGS)
@@ -191,22 +193,15 @@ def test_a_mean_that_floats_cannot_hold_is_rounded_as_it_is_meant() -> None:
 
 
 @given(SPANS, st.integers(0, 20))
-def test_spans_and_score_are_read_back_from_the_target(
+def test_spans_and_score_are_read_back_from_a_reply_with_the_score_last(
     spans: tuple[ErrorSpan, ...], step: int
 ) -> None:
-    parsed = read_number(target_for(Report(score=1 + step / 5, spans=spans), Scale()))
+    parsed = read_number(f"{render_errors(spans)} {5 * step}")
     assert parsed.score == 5 * step
     assert parsed.error_free == (not spans)
     assert [(e.quote, e.explanation, e.severity) for e in parsed.errors] == [
         (span.text, span.explanation, span.severity) for span in spans
     ]
-
-
-@given(st.lists(st.builds(ErrorSpan, text=st.text(), explanation=st.text(), severity=st.just(2))))
-def test_no_report_makes_a_target_that_cannot_be_read(spans: list[ErrorSpan]) -> None:
-    parsed = read_number(target_for(Report(score=2, spans=tuple(spans)), Scale()))
-    assert parsed.score == 25
-    assert len(parsed.errors) == min(len(spans), MAX_ERRORS)
 
 
 def test_the_gravest_errors_are_listed_in_the_order_of_the_text() -> None:
@@ -218,12 +213,14 @@ def test_the_gravest_errors_are_listed_in_the_order_of_the_text() -> None:
 def test_a_category_is_not_a_target() -> None:
     span = mark(segment().output, "1935")
     result = Report(score=2, spans=(replace(span, category="number"),))
-    assert target_for(result, Scale()) == target_for(Report(score=2, spans=(span,)), Scale())
+    assert verdict_target(result, Scale()) == verdict_target(
+        Report(score=2, spans=(span,)), Scale()
+    )
 
 
 def test_without_a_score_there_is_nothing_to_learn() -> None:
     with pytest.raises(ValueError, match="nothing to learn"):
-        target_for(Report(outcome=Outcome.REFUSED, reason="declined"), Scale())
+        verdict_target(Report(outcome=Outcome.REFUSED, reason="declined"), Scale())
 
 
 def test_the_prompt_shows_what_the_aspect_may_see_and_nothing_else() -> None:

@@ -16,14 +16,14 @@ from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.geval import GEval
 from spanjury.judges.llm.json_form import read_report, read_score_field, read_steps, report_schema
 from spanjury.judges.llm.material import NO_MATERIAL, Material
-from spanjury.judges.llm.parse import SEVERITY_WORDS, located_errors, read_any, read_exact
+from spanjury.judges.llm.parse import located_errors, read_any, read_exact
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
 from spanjury.judges.llm.prompt import PromptOptions, PromptWriter
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 
 MARK = "a1b2"
-SCALE, SEVERITIES = Scale(), Scale(labels=SEVERITY_WORDS)
+SCALE = Scale()
 PLAIN = Material(["Rain fell on the bridge for three days.", "The bridge was dry."])
 PIECES = st.sampled_from(
     [
@@ -48,14 +48,12 @@ def reply(mark: str, *, why: str = "It rained.", score: str = "Fair") -> str:
 
 def exactly(text: str, *, material: Material = PLAIN, mark: str = MARK) -> ParsedReply | None:
     """Read `text` as a reply of the asked form."""
-    return read_exact(text, scale=SCALE, severities=SEVERITIES, material=material, mark=mark)
+    return read_exact(text, scale=SCALE, material=material, mark=mark)
 
 
 def carefully(text: str, *, material: Material = PLAIN, mark: str = MARK) -> ParsedReply:
     """Read `text` as a reply of any form."""
-    return read_any(
-        text, scale=SCALE, severities=SEVERITIES, material=material, mark=mark, cut=False
-    )
+    return read_any(text, scale=SCALE, material=material, mark=mark, cut=False)
 
 
 @pytest.mark.parametrize("mark", [MARK, ""])
@@ -164,9 +162,7 @@ def read(
     reply: object, *, material: Material = NO_MATERIAL, inputs: Sequence[str] = ()
 ) -> ParsedReply | None:
     text = reply if isinstance(reply, str) else json.dumps(reply)
-    return read_report(
-        text, scale=SCALE, severities=SEVERITIES, material=material, mark=MARK, inputs=inputs
-    )
+    return read_report(text, scale=SCALE, material=material, mark=MARK, inputs=inputs)
 
 
 def test_an_object_of_the_form_is_read_as_a_report() -> None:

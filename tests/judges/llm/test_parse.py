@@ -302,16 +302,6 @@ def test_a_severity_is_read_or_missing() -> None:
         assert error(f'Location: "x"\nSeverity: {phrase}').severity == expected, (phrase, expected)
 
 
-def test_severities_may_have_other_words() -> None:
-    read = parse('Location: "x"\nSeverity: grave', scale=SCALE, severities=("slight", "grave"))
-    assert read.errors[0].severity == 2
-
-
-def test_more_words_than_severities_are_refused() -> None:
-    with pytest.raises(ValueError, match="at most 5 words"):
-        parse("", scale=SCALE, severities=("a", "b", "c", "d", "e", "f"))
-
-
 def test_the_quote_is_taken_out_of_the_location() -> None:
     for location, quote, quoted in [
         ('"the bridge"', "the bridge", True),

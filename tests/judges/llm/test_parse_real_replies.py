@@ -19,7 +19,7 @@ from scipy.stats import spearmanr
 from spanjury.judges.core import Located, Scale
 from spanjury.judges.llm.json_form import read_report
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import SEVERITY_WORDS, parse
+from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.text import Locator, field_mark
 
@@ -74,7 +74,6 @@ def test_no_reply_in_lines_is_taken_for_an_object(rows: list[Row]) -> None:
         read = read_report(
             reply,
             scale=Scale(),
-            severities=Scale(labels=SEVERITY_WORDS),
             material=Material(texts),
             mark=field_mark(texts),
         )

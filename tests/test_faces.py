@@ -3,12 +3,15 @@
 import ast
 import importlib
 import sys
+from inspect import isfunction
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from fakes.processes import completed
 
 import spanjury
+from spanjury import agents, exams, testing
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("adapters", "judges", "orchestration", "perturbations", "stats")
@@ -75,6 +78,13 @@ def _lists_only_its_own(path: Path) -> bool:
         for alias in node.names
     }
     return not listed & imported
+
+
+def test_the_annotations_of_every_public_function_can_be_evaluated() -> None:
+    # Otherwise its arguments would not be checked.
+    for module in (spanjury, agents, exams, testing):
+        for function in filter(isfunction, (getattr(module, name) for name in module.__all__)):
+            assert get_type_hints(function), function
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -84,7 +84,7 @@ class Spool:
                 self._file.seek(start)
                 return self._file.read(end - start)
             except OSError as error:
-                raise _unusable(error) from error
+                raise unusable(error) from error
 
     def _write(self) -> None:
         try:
@@ -92,7 +92,7 @@ class Spool:
             while self._waiting:  # the system may take only a part of them
                 del self._waiting[: self._file.write(self._waiting)]
         except OSError as error:
-            raise _unusable(error) from error
+            raise unusable(error) from error
 
 
 @contextmanager
@@ -101,12 +101,13 @@ def open_spool() -> Iterator[Spool]:
     try:
         file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed below
     except OSError as error:
-        raise _unusable(error) from error
+        raise unusable(error) from error
     with file:
         yield Spool(file)
 
 
-def _unusable(error: OSError) -> StoreError:
+def unusable(error: OSError) -> StoreError:
+    """Return the error of a temporary file that cannot be made, written or read."""
     return StoreError(
         f"a temporary file cannot be used: {error.strerror}; TMPDIR can name a folder with more"
         " room for it"

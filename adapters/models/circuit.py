@@ -184,11 +184,7 @@ class Circuit:
         self._has_first = False
         self._complaints = Complaints()
         self._outage = Outage(
-            name,
-            where=where,
-            longest=guard.max_outage,
-            silence=guard.silence,
-            clock=guard.clock,
+            name, where=where, longest=guard.max_outage, silence=guard.silence, clock=guard.clock
         )
         self._share = guard.new_share()
         self._ask: Ask | None = None

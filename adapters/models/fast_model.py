@@ -90,11 +90,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=options.timeout),
         auto_decompress=False,  # aiohttp would decompress a whole answer at once
-        headers={
-            "Authorization": f"Bearer {key}",
-            "Content-Type": "application/json",
-            **IDENTITY,
-        },
+        headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json", **IDENTITY},
     )
     try:
         yield FastModel(

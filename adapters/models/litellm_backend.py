@@ -204,7 +204,5 @@ def _price(listed: Mapping[str, Any]) -> TokenPrice | None:
     if prompt is None or completion is None:
         return None
     return TokenPrice(
-        prompt=prompt,
-        completion=completion,
-        cached=listed.get("cache_read_input_token_cost"),
+        prompt=prompt, completion=completion, cached=listed.get("cache_read_input_token_cost")
     )

@@ -76,9 +76,7 @@ async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[Cha
         # Without the address: a model is the same at any server, and a run may be resumed after its
         # server has moved.
         yield LiteLLMModel(
-            backend=backend,
-            timeout=options.timeout,
-            signature=signature(backend.name),
+            backend=backend, timeout=options.timeout, signature=signature(backend.name)
         )
 
 

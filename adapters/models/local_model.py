@@ -171,8 +171,7 @@ class Worker:
         """Continue a batch; an error becomes the outcome of every prompt."""
         try:
             written = self.write(
-                [ticket.prompt for ticket in batch],
-                lambda row: batch[row].dropped or self._closed,
+                [ticket.prompt for ticket in batch], lambda row: batch[row].dropped or self._closed
             )
         except ModelError as error:
             return [error] * len(batch)

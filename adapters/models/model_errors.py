@@ -145,7 +145,7 @@ def short_line(message: str, *, status: int | None = None, key: str = "") -> str
     return message if status is None else f"status {status}: {message}"
 
 
-def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds in a Retry-After header, given as a number or as an HTTP date.
 
     Examples
@@ -164,7 +164,7 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
     except (ValueError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
 def asked_wait(error: ModelError) -> float:

@@ -8,14 +8,7 @@ from typing import TypeVar
 
 import anyio
 
-from spanjury.judges.core import (
-    USABLE,
-    EventLog,
-    ModelError,
-    Report,
-    first_error_alone,
-    kind_of,
-)
+from spanjury.judges.core import USABLE, EventLog, ModelError, Report, first_error_alone, kind_of
 
 ALIKE = 3
 """Number of equal failures in a row, refusals or complaints, after which the run fails."""

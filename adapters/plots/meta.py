@@ -220,7 +220,6 @@ def draw_ranking(*paths: Path, systems: Sequence[SystemScore], measure: str) -> 
             say_empty(axes)
         for row, system in enumerate(ranked):
             _system(axes, system, row=row)
-        _bands(axes, ranked)
         numbered = [f"{name}  {row + 1}" for row, name in enumerate(names)]
         axes.set_yticks(range(len(ranked)), numbered, fontsize=8, linespacing=0.9)
         axes.set_ylim(max(3, len(ranked)) - 0.5, -0.5)
@@ -255,23 +254,6 @@ def _system(axes: Axes, system: SystemScore, *, row: int) -> None:
     )
 
 
-def _bands(axes: Axes, ranked: Sequence[SystemScore]) -> None:
-    """Shade every other cluster of systems that do not differ significantly."""
-    shaded, last = True, None
-    for row, system in enumerate(ranked):
-        if system.cluster is None:
-            continue
-        shaded = shaded if system.cluster == last else not shaded
-        last = system.cluster
-        if shaded:
-            axes.axhspan(row - 0.5, row + 0.5, color="#f0f0f0", zorder=0, linewidth=0)
-
-
 def _ranking_notes(ranked: Sequence[SystemScore]) -> list[str]:
-    notes = []
-    if any(system.cluster is not None for system in ranked):
-        notes.append("Systems on one shade do not differ significantly")
     without = sum(math.isnan(system.low + system.high) for system in ranked)
-    if without:
-        notes.append(f"{without} of {len(ranked)} without an interval")
-    return notes
+    return [f"{without} of {len(ranked)} without an interval"] if without else []

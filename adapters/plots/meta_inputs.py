@@ -97,15 +97,13 @@ class EnsembleCurve:
 class SystemScore:
     """A system's score with the ends of its interval; NaN if undefined.
 
-    Systems without a score come last. Systems of one `cluster` do not differ significantly; None if
-    this was not tested. Raises `ValueError` if the score is outside its interval.
+    Systems without a score come last. Raises `ValueError` if the score is outside its interval.
     """
 
     name: str
     score: float
     low: float
     high: float
-    cluster: int | None = None
 
     def __post_init__(self) -> None:
         if self.low > self.score or self.score > self.high:  # False for NaN

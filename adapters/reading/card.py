@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spanjury.judges.core import ROOM, ConfigError, Likelihoods, fingerprint
+from spanjury.judges.core import (
+    ROOM,
+    ConfigError,
+    Likelihoods,
+    fingerprint,
+    first_problem,
+)
 from spanjury.judges.core.lazy import Once, lazily
 
 with lazily():
@@ -99,9 +105,7 @@ def read_reader_card(folder: Path) -> ReaderCard:
     except OSError as error:
         raise ConfigError(f"{folder} holds no reader: {error}") from error
     except pydantic.ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        entry = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"{file} does not fit: {entry}: {problem['msg']}") from error
+        raise ConfigError(f"{file} does not fit: {first_problem(error)}") from error
 
 
 def _plain_card(content: bytes) -> ReaderCard | None:

@@ -32,6 +32,8 @@ from spanjury.judges.core import StoreError
 
 _OF_BACKUP = -(2**40)
 """Start of the numbers for rows from a backup: among equally old rows, that in the file wins."""
+_START = 4096
+"""Number of bytes by which a file of text is recognised."""
 
 
 class _Statements:
@@ -108,11 +110,13 @@ def repair(path: Path) -> Repaired:
         sound = _count_if_sound(path, form)
         if sound is not None:
             return Repaired(saved=sound, lost=0, kept=None, rows=form.rows)
-        saved, lost = _salvage(path, form)
-        if not saved:
-            _refuse_foreign(path, form)
+        new = path.with_name(f"{path.name}.new")
+        saved, lost = _salvage(path, new, form)
+        if not saved and (foreign := _foreign(path, form)):
+            new.unlink()
+            raise StoreError(f"{path}: is {foreign}, and no {form.holds} of spanjury's")
         kept = free_name(path)
-        path.with_name(f"{path.name}.new").replace(repaired_file(path))
+        new.replace(repaired_file(path))
         finish_repair(path)
     return Repaired(
         saved=saved,
@@ -136,9 +140,8 @@ def _count_if_sound(path: Path, form: Form) -> int | None:
     return None
 
 
-def _salvage(path: Path, form: Form) -> tuple[int, tuple[Row, ...]]:
+def _salvage(path: Path, new: Path, form: Form) -> tuple[int, tuple[Row, ...]]:
     """Write the new file; return the number of its rows, and the keys of lost ones."""
-    new = path.with_name(f"{path.name}.new")
     create(new, form)
     statements = _Statements(form.columns)
     with closing(connected(new, mode="rw")) as connection:
@@ -169,11 +172,22 @@ def _sound_rows(
             connection.execute(know, (*form.key(row), number))
 
 
-def _refuse_foreign(path: Path, form: Form) -> None:
-    """Raise `StoreError` if the file is an intact database without our table."""
+def _foreign(path: Path, form: Form) -> str:
+    """Return what the file is, if it is text or an intact database without our table."""
+    if _is_text(path):
+        return "a file of text"
     with suppress(sqlite3.Error), closing(connected(path, mode="ro")) as connection:
         tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         names = {name for (name,) in tables} - {form.columns.table}
         (problem,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if names and problem == "ok":
-            raise StoreError(f"{path}: is a sound database, and no {form.holds} of spanjury's")
+            return "a sound database"
+    return ""
+
+
+def _is_text(path: Path) -> bool:
+    """Return whether a file begins without zero bytes, of which our files have many."""
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        start = file.read(_START)
+        return bool(start) and b"\0" not in start
+    return False

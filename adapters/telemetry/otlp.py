@@ -23,6 +23,7 @@ import msgspec
 from spanjury.adapters.telemetry import otlp_wire
 from spanjury.adapters.telemetry.otlp_wire import UnreadableSpan
 from spanjury.judges.core import DataError
+from spanjury.judges.core.json_escapes import without_lone_escapes
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 """Content types of requests."""
@@ -107,13 +108,16 @@ class ReadSpans(NamedTuple):
 def read_request(body: bytes, media_type: str) -> ReadSpans:
     """Return the spans of an ``ExportTraceServiceRequest``, except those made by spanjury.
 
+    In JSON, U+FFFD takes the place of bytes that are not UTF-8 and of lone surrogates.
+
     Raises `DataError` if the body is not such a request of its `media_type`, or all of its spans
     are invalid.
     """
     if media_type == PROTOBUF:
         return read_spans(otlp_wire.decoded(body))
     try:
-        request = msgspec.json.decode(body)
+        # An exporter that cuts a text to its longest length can leave half a pair of surrogates.
+        request = msgspec.json.decode(without_lone_escapes(body.decode("utf-8", "replace")))
     except msgspec.DecodeError as error:
         raise DataError(f"the body is not JSON: {error}") from error
     except RecursionError as error:

@@ -33,7 +33,7 @@ class UnreadableSpan(NamedTuple):
 
 class _Field(NamedTuple):
     name: str
-    kind: str  # text, hex, int, fixed64, double, bool, or the name of a message
+    kind: str  # text, label, hex, int, fixed64, double, bool, or the name of a message
     is_list: bool = False
 
 
@@ -43,9 +43,11 @@ _MESSAGES: Mapping[str, Mapping[int, _Field]] = {
         1: _Field("resource", "Resource"),
         2: _Field("scopeSpans", "ScopeSpans", is_list=True),
     },
-    "Resource": {1: _Field("attributes", "KeyValue", is_list=True)},
+    "Resource": {1: _Field("attributes", "Label", is_list=True)},
+    "Label": {1: _Field("key", "label"), 2: _Field("value", "LabelValue")},
+    "LabelValue": {1: _Field("stringValue", "label")},
     "ScopeSpans": {1: _Field("scope", "Scope"), 2: _Field("spans", "Span", is_list=True)},
-    "Scope": {1: _Field("name", "text")},
+    "Scope": {1: _Field("name", "label")},
     "Span": {
         1: _Field("traceId", "hex"),
         2: _Field("spanId", "hex"),
@@ -75,6 +77,8 @@ _MESSAGES: Mapping[str, Mapping[int, _Field]] = {
 
 _READERS: Mapping[str, Callable[[memoryview], object]] = {
     "text": lambda value: str(value, "utf-8"),
+    # Names the program that sent many spans, so an invalid one must not cost these.
+    "label": lambda value: str(value, "utf-8", "replace"),
     "hex": lambda value: value.hex(),
     "fixed64": lambda value: struct.unpack("<Q", value)[0],
     "double": lambda value: struct.unpack("<d", value)[0],
@@ -84,7 +88,8 @@ _READERS: Mapping[str, Callable[[memoryview], object]] = {
 def decoded(body: bytes) -> dict[str, object]:
     """Decode an ``ExportTraceServiceRequest`` to the objects of its JSON form.
 
-    A span with invalid bytes, such as text that is not UTF-8, is an `UnreadableSpan`.
+    A span with invalid bytes, such as text that is not UTF-8, is an `UnreadableSpan`. In names of
+    resources and scopes, U+FFFD takes the place of such bytes.
 
     Raises `DataError` if the bytes are not such a message.
     """

@@ -132,11 +132,7 @@ async def converse(
         outcome = Outcome.TRUNCATED if broke_off else Outcome.UNPARSEABLE
         reason = "the reply broke off at the token limit" if broke_off else _fault(error)
     return Conversation(
-        output=output,
-        outcome=outcome,
-        reason=reason,
-        reply=recorder.reply,
-        usage=recorder.usage,
+        output=output, outcome=outcome, reason=reason, reply=recorder.reply, usage=recorder.usage
     )
 
 

@@ -12,14 +12,7 @@ from typing import Literal
 
 from spanjury.judges.agent.passages import Passage, split_passages
 from spanjury.judges.agent.prompts import prompt_fingerprint, task_prompt
-from spanjury.judges.core import (
-    Aspect,
-    ChatModel,
-    Decoding,
-    Report,
-    Segment,
-    signature,
-)
+from spanjury.judges.core import Aspect, ChatModel, Decoding, Report, Segment, signature
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.core.lazy import lazily

@@ -47,6 +47,7 @@ from spanjury.judges.core import (
     ErrorSpan,
     JudgeError,
     Likelihoods,
+    MeasuredChecker,
     Report,
     Rescoring,
     Segment,
@@ -146,11 +147,11 @@ class CheckerJudge:
     def signature(self) -> str:
         """The checker, the options and the rules.
 
-        It begins with the name by which thresholds know the judge: ``checker``, unless the checker
-        has one of its own as its property ``judge``.
+        It begins with the name by which thresholds know the judge: ``checker``, unless it asks a
+        `MeasuredChecker`.
         """
         return signature(
-            getattr(self.checker, "judge", "checker"),
+            self.checker.judge if isinstance(self.checker, MeasuredChecker) else "checker",
             checker=self.checker.signature,
             threshold=self._limits.threshold,
             vouched=self._limits.vouched,

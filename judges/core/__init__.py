@@ -6,6 +6,12 @@ not imported here, because they load slowly and few callers need them: the regis
 """
 
 from spanjury.judges.core.addresses import without_secrets
+from spanjury.judges.core.arguments import (
+    check_arguments,
+    check_field_types,
+    is_number,
+    is_whole,
+)
 from spanjury.judges.core.aspect import Aspect, Criterion, Kind, Task
 from spanjury.judges.core.chat import (
     ChatRequest,
@@ -75,6 +81,7 @@ from spanjury.judges.core.errors import (
     UnusableModelError,
     failing_as,
     first_error_alone,
+    first_problem,
 )
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
@@ -100,6 +107,7 @@ from spanjury.judges.core.ports import (
     Judge,
     KeyedJudge,
     LicensedPlugin,
+    MeasuredChecker,
     Memory,
     ModelOpener,
     OrderFreePairJudge,
@@ -225,6 +233,7 @@ __all__ = [
     "LikelyToken",
     "Located",
     "LogprobsRefusedError",
+    "MeasuredChecker",
     "Memory",
     "MergeableMetric",
     "Message",
@@ -301,6 +310,8 @@ __all__ = [
     "address_of",
     "bind_values",
     "check_address",
+    "check_arguments",
+    "check_field_types",
     "choices_for",
     "code_span",
     "counted",
@@ -308,11 +319,14 @@ __all__ = [
     "failing_as",
     "fingerprint",
     "first_error_alone",
+    "first_problem",
     "forced_logprobs",
     "gravest",
     "hide",
     "is_grave",
+    "is_number",
     "is_secret_name",
+    "is_whole",
     "kind_of",
     "markdown",
     "nearest_name",

@@ -35,10 +35,10 @@ A `ModelError` or `JudgeError` costs one seat of a panel one report, which gets 
 not catch them. No error is ever turned into a score.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypedDict
 
 
 class Outcome(StrEnum):
@@ -341,3 +341,26 @@ def reason_of(error: Exception) -> str:
     'No such file or directory'
     """
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+class Problem(TypedDict):
+    """A problem of a value: the path to it, and a message."""
+
+    loc: tuple[int | str, ...]
+    msg: str
+
+
+class InvalidValues(Protocol):
+    """An error of pydantic, which lists the problems of values."""
+
+    def errors(
+        self, *, include_url: bool, include_context: bool, include_input: bool
+    ) -> Sequence[Problem]:
+        """Return the problems."""
+        ...
+
+
+def first_problem(error: InvalidValues) -> str:
+    """Return the first problem of values that are invalid: the field, if there is one, and why."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")

@@ -72,6 +72,16 @@ class LicensedPlugin(Protocol):
 
 
 @runtime_checkable
+class MeasuredChecker(Protocol):
+    """A checker whose false alarms were measured, so that thresholds know its judge by a name."""
+
+    @property
+    def judge(self) -> str:
+        """The name with which the signature of its judge begins, in place of ``checker``."""
+        ...
+
+
+@runtime_checkable
 class KeyedJudge(Judge, Protocol):
     """A judge that states more precisely than by its signature what its reports depend on.
 

@@ -97,10 +97,7 @@ def _lowest(scores: Sequence[float]) -> float:
 
 
 def _reduced(
-    scores: Sequence[float],
-    sizes: Sequence[int],
-    *,
-    reduce: Callable[[Sequence[float]], float],
+    scores: Sequence[float], sizes: Sequence[int], *, reduce: Callable[[Sequence[float]], float]
 ) -> list[float]:
     """Reduce consecutive runs of scores with the lengths `sizes`."""
     remaining: Iterator[float] = iter(scores)

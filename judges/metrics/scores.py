@@ -23,11 +23,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.named import NamedMetric
-from spanjury.judges.metrics.reductions import (
-    RowMetric,
-    over_references,
-    rows_over_references,
-)
+from spanjury.judges.metrics.reductions import RowMetric, over_references, rows_over_references
 from spanjury.stats.arrays import FloatArray, cluster_numbers
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted, by_owner, mean_drop

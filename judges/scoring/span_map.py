@@ -24,6 +24,7 @@ from spanjury.judges.core import (
     Report,
     StoreError,
     fingerprint,
+    first_problem,
     signature,
 )
 from spanjury.judges.core.former_names import with_todays_names
@@ -321,9 +322,7 @@ def read_map(path: Path) -> SpanMap:
     except OSError as error:
         raise ConfigError(f"the map {path} cannot be read: {error}") from error
     except pydantic.ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise ConfigError(f"the map {path} does not fit: {field} {problem['msg']}") from error
+        raise ConfigError(f"the map {path} does not fit: {first_problem(error)}") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"the map {path} does not fit: Invalid JSON: {error}") from error
 

@@ -10,11 +10,13 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 
-from spanjury.judges.core import Aspect
+from spanjury.judges.core import (
+    Aspect,
+    check_arguments,
+)
 from spanjury.orchestration.agents.conditions import (
     FAIL_ON,
     OnUnscored,
-    check_policy,
     feedback_on_unread,
     terms_of,
 )
@@ -72,11 +74,11 @@ class JuryCapability(AbstractCapability[object]):
         fail_on: str | Sequence[str] = FAIL_ON,
         on_unscored: OnUnscored = "raise",
         aspects_files: Sequence[Path] = (),
-        on_review: Callable[[Review], None] = lambda _: None,
+        on_review: Callable[[Review], None] | None = None,
     ) -> None:
         # so that wrong terms are an error before the agent begins
+        check_arguments(JuryCapability.__init__, locals())
         terms_of(task=task, aspects=aspects, fail_on=fail_on, aspects_files=aspects_files)
-        check_policy(on_unscored)
         self._review = partial(
             areview,
             panel=panel,
@@ -102,7 +104,7 @@ class _ReviewedRun(AbstractCapability[object]):
         self,
         review: Callable[..., Awaitable[Review]],
         on_unscored: OnUnscored,
-        on_review: Callable[[Review], None],
+        on_review: Callable[[Review], None] | None,
     ) -> None:
         self._review = review
         self._on_unscored = on_unscored
@@ -137,7 +139,8 @@ class _ReviewedRun(AbstractCapability[object]):
             since=since,
             after=self._rejections,
         )
-        self._on_review(review)
+        if self._on_review is not None:
+            self._on_review(review)
         self._rejections = review.rejections
         feedback = [str(message["content"]) for message in review.messages]
         if not feedback and (unread := feedback_on_unread(review.unread, self._on_unscored)):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from spanjury.judges.core import (
     Aspect,
@@ -15,12 +15,13 @@ from spanjury.judges.core import (
     choices_for,
 )
 from spanjury.judges.rules.calls import doubtful_categories
+from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
 from spanjury.orchestration.services.judging.check import request_of
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.studies.failing.conditions import (
     Condition,
-    impossible_score,
     parse_condition,
+    unfit_score,
 )
 from spanjury.orchestration.wiring.sources import AGENT
 
@@ -72,7 +73,8 @@ def terms_of(
     Calls are judged on those of the named aspects that they can have, else on `calls` of the task
     `agent`, whatever `task` the answers have.
 
-    Raise `ConfigError` if a name is unknown, or a condition cannot be read or can never hold.
+    Raise `ConfigError` if a name is unknown, or a condition cannot be read, can never hold or
+    always does.
     """
     conditions = tuple(parsed(fail_on))
     of_answers = request_of(
@@ -86,15 +88,36 @@ def terms_of(
     return Terms(conditions=conditions, of_answers=of_answers, of_calls=of_calls)
 
 
+def sure_aspects(
+    *,
+    task: str | None,
+    aspects: str | Aspect | Sequence[str | Aspect],
+    aspects_files: Sequence[Path] = (),
+) -> tuple[Aspect, ...]:
+    """Return the aspects that any text is judged on; empty if they depend on its source.
+
+    Raise `ConfigError` if a name is unknown.
+    """
+    named = [aspects] if isinstance(aspects, str | Aspect) else [*aspects]
+    names = [name for name in named if isinstance(name, str)]
+    if task is None and len(names) == len(named):
+        if not names or ALL_ASPECTS in names:
+            return ()
+        catalogue = Catalogue.load(*aspects_files)
+        having = (each.name for each in catalogue.tasks() if catalogue.has(each.name, *names))
+        task = next(having, None)  # any task, since all of them judge the aspects of these names
+    return request_of("", task=task, aspects=aspects, aspects_files=aspects_files).aspects
+
+
 def check_conditions(conditions: Sequence[Condition], aspects: Sequence[Aspect]) -> None:
-    """Raise `ConfigError` if a condition can never hold for texts judged on `aspects`."""
+    """Raise `ConfigError` if a condition never or always holds for texts judged on `aspects`."""
     judged = dict.fromkeys(aspect.name for aspect in aspects)
     for condition in conditions:
         for name in condition.aspects:
             if name not in judged:
                 choices = choices_for(name, judged)
                 raise ConfigError(f"{condition.text!r}: nothing is judged on {name!r}; {choices}")
-    if problem := impossible_score(conditions, aspects):
+    if problem := unfit_score(conditions, aspects):
         raise ConfigError(problem)
 
 
@@ -120,12 +143,6 @@ def unread(report: TextReport, *, are_named: bool) -> Mapping[str, str]:
         for aspect, reason in report.unscored.items()
         if report[aspect].outcome is not Outcome.ABSTAINED
     }
-
-
-def check_policy(policy: str) -> None:
-    """Raise `ConfigError` if `policy` is none of `OnUnscored`."""
-    if policy not in get_args(OnUnscored):
-        raise ConfigError(f"on_unscored is raise, retry or accept, not {policy!r}")
 
 
 def feedback_on_unread(unread: Mapping[str, str], policy: OnUnscored) -> str:

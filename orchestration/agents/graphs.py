@@ -9,7 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from spanjury.judges.core import Aspect, ConfigError, JudgeError
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    JudgeError,
+    check_arguments,
+)
 from spanjury.judges.core.transcript import Position
 from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of
 from spanjury.orchestration.agents.reviewing import Rejection, Review, areview
@@ -117,9 +122,8 @@ def jury_node(  # noqa: PLR0913  all have defaults
         If a name is unknown, a condition cannot be read or is about an aspect that nothing is
         judged on, the policy cannot be read, or `rounds` is negative.
     """
+    check_arguments(jury_node, locals())
     terms_of(task=task, aspects=aspects, fail_on=fail_on)  # fail before the graph runs
-    if on_failure not in {"raise", "accept"}:
-        raise ConfigError(f"on_failure is raise or accept, not {on_failure!r}")
     if rounds < 0:
         raise ConfigError(f"rounds must be 0 or more, got {rounds!r}")
     return JuryNode(

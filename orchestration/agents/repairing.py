@@ -41,6 +41,7 @@ from spanjury.judges.core import (
     TransientModelError,
     UnusableModelError,
     Usage,
+    check_arguments,
     signature,
 )
 from spanjury.judges.core import ModelTimeoutError as OurTimeoutError
@@ -82,6 +83,7 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     It needs asyncio. `model` may be a model of pydantic-ai, as ``agent.model``; a text is a name
     of ours, as ``"ollama/gemma2:27b"``. `services.repair.arepair` explains the rest.
     """
+    check_arguments(arepair, locals())
     return await service.arepair(
         text,
         model=OutsideModel(model) if isinstance(model, Model) else model,

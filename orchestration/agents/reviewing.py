@@ -9,7 +9,15 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
-from spanjury.judges.core import Aspect, ConfigError, Result, ToolCall, Trajectory, Turn
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    Result,
+    ToolCall,
+    Trajectory,
+    Turn,
+    check_arguments,
+)
 from spanjury.judges.core.transcript import Position, json_leaves
 from spanjury.judges.text.replies import rescored
 from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of, unread
@@ -126,6 +134,7 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
         If a name is unknown, a condition cannot be read or is about an aspect that nothing is
         judged on, no message is the assistant's, or `since` is no number of messages.
     """
+    check_arguments(areview, locals())
     terms = terms_of(task=task, aspects=aspects, fail_on=fail_on, aspects_files=aspects_files)
     trajectory = as_trajectory(messages, tools)
     earlier_turns = _turns_of(messages, since)

@@ -20,7 +20,10 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.result import StreamedRunResult
 
-from spanjury.judges.core import Aspect
+from spanjury.judges.core import (
+    Aspect,
+    check_arguments,
+)
 from spanjury.judges.core.transcript import inputs_of
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import TextCheck, TextComparison
@@ -125,6 +128,7 @@ async def jury_stream(  # noqa: PLR0913  all but the run have defaults
                     print(event.decision, event.text)
         print(events.findings)
     """
+    check_arguments(jury_stream, locals())
 
     def judged(
         pieces: Tokens, messages: Sequence[ModelMessage]

@@ -10,7 +10,13 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from spanjury.judges.core import Aspect, ConfigError, EventLog, kind_of
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    EventLog,
+    check_arguments,
+    kind_of,
+)
 from spanjury.orchestration.agents.conditions import FAIL_ON
 from spanjury.orchestration.agents.reviewing import Messages, Review, areview
 from spanjury.orchestration.engine.panel import Panel
@@ -127,6 +133,7 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
     Exception
         Whatever the first run raises.
     """
+    check_arguments(asupervise, locals())
     if rounds < 0:
         raise ConfigError(f"rounds must be 0 or more, got {rounds!r}")
     asked = {"role": "user", "content": messages}

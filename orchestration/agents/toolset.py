@@ -12,7 +12,10 @@ from typing import Generic, TypeVar
 
 from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool, ToolReturn
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import (
+    ConfigError,
+    check_arguments,
+)
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import (
@@ -48,6 +51,7 @@ def jury_toolset(
     aspects_files
         TOML files that add tasks and aspects.
     """
+    check_arguments(jury_toolset, locals())
     jury = _Jury(panel=panel, task=task, aspects_files=tuple(aspects_files))
     tools: _AskingTools | _BoundTools[D] = (
         _AskingTools(jury=jury) if source is None else _BoundTools(jury=jury, source=source)

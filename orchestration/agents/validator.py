@@ -6,14 +6,18 @@ from typing import TypeVar
 
 from pydantic_ai import ModelRetry, RunContext
 
-from spanjury.judges.core import Aspect, ConfigError
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    check_arguments,
+)
 from spanjury.orchestration.agents.conditions import (
     FAIL_ON,
     OnUnscored,
     check_conditions,
-    check_policy,
     feedback_on_unread,
     parsed,
+    sure_aspects,
     unread,
 )
 from spanjury.orchestration.agents.sources import SourceOf, source_in
@@ -33,7 +37,8 @@ def plain_text(output: object) -> str:
     if isinstance(output, str):
         return output
     raise ConfigError(
-        f"a {type(output).__name__} is no text: say what to judge with text=lambda it: it.body"
+        f"an output of the type {type(output).__name__} is no text: name the part to judge, as by"
+        " text=lambda output: output.body"
     )
 
 
@@ -49,7 +54,7 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
     text: Callable[[T], str] = plain_text,
     task: str | None = None,
     aspects_files: Sequence[Path] = (),
-    on_report: Callable[[TextReport], None] = lambda _: None,
+    on_report: Callable[[TextReport], None] | None = None,
 ) -> Callable[[RunContext[D], T], Awaitable[T]]:
     """Return an output validator that has a panel judge each output of an agent.
 
@@ -81,11 +86,14 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
     Raises
     ------
     ConfigError
-        If a condition or the policy cannot be read. In the run, if a name is unknown or a condition
-        is about an aspect that the output is not judged on.
+        If a name is unknown, a condition cannot be read or is about an aspect that the output is
+        not judged on, or an argument has another type. In the run, if the source decides on the
+        task and a condition is about an aspect that this task lacks.
     """
+    check_arguments(jury_validator, locals())
     conditions = parsed(fail_on)
-    check_policy(on_unscored)
+    if sure := sure_aspects(task=task, aspects=aspects, aspects_files=aspects_files):
+        check_conditions(conditions, sure)
 
     async def validate(context: RunContext[D], output: T) -> T:
         if context.partial_output:  # more of it is to come
@@ -101,7 +109,8 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
             aspects_files=aspects_files,
         )
         check_conditions(conditions, [result.aspect for result in report.results])
-        on_report(report)
+        if on_report is not None:
+            on_report(report)
         lacking = unread(report, are_named=bool(aspects))
         feedback = feedback_on(report, conditions) or feedback_on_unread(lacking, on_unscored)
         if feedback:

@@ -53,7 +53,8 @@ with lazily():
     from spanjury.orchestration.wiring import checker_models, config, sources
 
 _STDIN = "-"
-_TRACES = (".json", ".jsonl")
+_ROWS = ".jsonl"
+_TRACES = (".json", _ROWS)
 _MOST_BYTES = 8_000_000
 """Largest size of a file that is read as one text."""
 
@@ -97,10 +98,13 @@ class TextFlags(Flags, title="Text and sources"):
         if not is_json:
             return text
         try:
-            return sources.trajectory_in_text(text) or text
+            trajectory = sources.trajectory_in_text(text)
         except DataError as error:
             advice = "to judge it as plain text, put it in a file named .txt"
             raise DataError(f"{self.name}: {error}; {advice}") from error
+        if trajectory is None and file.suffix == _ROWS:
+            say(f"{self.name} is read as one text; judge its rows by: spanjury evaluate {file}")
+        return trajectory or text
 
     @property
     def name(self) -> str:
@@ -203,7 +207,7 @@ def demo(
 
 
 def _request(text: TextFlags, output: "str | Trajectory", *, gate: DemandFlags) -> "checks.Request":
-    """Return what to judge; raise `ConfigError` if no score can meet a requirement of `gate`."""
+    """Return what to judge; raise `ConfigError` if a requirement of `gate` does not fit it."""
     request = checks.request_of(
         output,
         source=text.sources(),
@@ -213,7 +217,7 @@ def _request(text: TextFlags, output: "str | Trajectory", *, gate: DemandFlags) 
         aspects_files=text.aspects_file,
         segment_id=text.name,
     )
-    if problem := gates.impossible_term(gate.terms(), request.aspects):
+    if problem := gates.unfit_term(gate.terms(), request.aspects):
         raise ConfigError(problem)
     return request
 

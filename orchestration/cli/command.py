@@ -34,7 +34,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
-from spanjury.judges.core import PluginError
+from spanjury.judges.core import PluginError, failing_as
 from spanjury.judges.core.notices import noticed_by
 from spanjury.orchestration.cli.exits import exits, reserved_output, say
 from spanjury.orchestration.services.exams.flag import Flag as Flag  # noqa: PLC0414  commands take it from here
@@ -251,11 +251,15 @@ class DeferredCommand(TyperCommand):
         return expanded.make_context(*args, **extra)
 
     def expanded(self) -> SectionedCommand:
-        """Return the command with its flags."""
+        """Return the command with its flags.
+
+        Raise `PluginError` if none can be made of the fields of a plugin's exam.
+        """
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
         function = self._load()
-        alone.command(self.name, cls=SectionedCommand)(command(function))
-        made = typer.main.get_command(alone)
+        with failing_as(lambda error: PluginError(f"{self.name!r}: no flags can be made: {error}")):
+            alone.command(self.name, cls=SectionedCommand)(command(function))
+            made = typer.main.get_command(alone)
         assert isinstance(made, SectionedCommand)
         made.bare = dict(_bare(get_type_hints(function, include_extras=True).items()))
         return made
@@ -274,7 +278,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         for parameter in given
         for flag in _flags(parameter, hints[parameter.name], title=Flags.title)
     ]
-    check_names(flag.name for flag in flags)
+    check_names((*(flag.name for flag in flags), "help", "help_all"))
     flags.append(_help_all(hidden=not any(map(_is_in_full_help_only, flags))))
 
     @wraps(function)

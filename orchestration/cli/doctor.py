@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -28,7 +29,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import BrokenPlugin, Plugin, Registry, plugins_outside
-from spanjury.orchestration.cli.command import Flag
+from spanjury.orchestration.cli.command import DeferredCommand, Flag
 from spanjury.orchestration.cli.exits import ERROR
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, Tokenizer
 from spanjury.orchestration.cli.flags.run import NoProgress
@@ -42,6 +43,7 @@ with lazily():
 
     from spanjury.judges import tasks
     from spanjury.orchestration.cli import console, progress
+    from spanjury.orchestration.cli import study as commands
     from spanjury.orchestration.services.exams import study
     from spanjury.orchestration.wiring import (
         checker_models,
@@ -256,7 +258,9 @@ def _breach(group: Registry[object], plugin: Plugin) -> Iterator[Finding]:
     what = f"{group.group}: {plugin.name}"
     try:
         if group is plugins.EXAMS:
-            study.find_study(plugin.name)
+            exam = study.find_study(plugin.name)
+            make = partial(commands.study_command, exam, name=plugin.name)
+            DeferredCommand(plugin.name, make).expanded()
         elif group is not plugins.METRIC_CARDS:  # `broken_cards` reads them
             reason = contracts.check_contract(group.group, plugin.name)
             if reason:

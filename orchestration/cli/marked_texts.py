@@ -28,7 +28,7 @@ with lazily():
     from spanjury.orchestration.cli import console, logging, progress, session
     from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import perturb as perturbing
-    from spanjury.orchestration.services.exams import span_bench
+    from spanjury.orchestration.services.exams import span_bench, study_report
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.span_bench import findings
     from spanjury.orchestration.wiring import runs
@@ -113,17 +113,21 @@ def spans(
         panel=asked.described,
     )
     report = finished.result
+    _print(report, bench)
+    with progress.working("writing the report", quiet=show.no_progress):
+        written = target.write(report.write)
+    console.say_files(written)
+    finished.require_scores()
+    exit_if_missed(missed_gates(gates, report.measures.values()), written=written)
+
+
+def _print(report: "study_report.StudyReport[object]", bench: BenchFlags) -> None:
     if bench.json:
         console.print_json(report.values)
     elif bench.markdown:
         typer.echo(report.to_markdown(), file=standard_output(), nl=False)
     else:
         console.print_report(report.document)
-    with progress.working("writing the report", quiet=show.no_progress):
-        written = target.write(report.write)
-    console.say_files(written)
-    finished.require_scores()
-    exit_if_missed(missed_gates(gates, report.measures.values()), written=written)
 
 
 def perturb(

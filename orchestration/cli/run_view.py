@@ -4,10 +4,11 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -39,6 +40,9 @@ with lazily():
 
 _REASONS = 3
 """Most reasons for missing scores that are shown."""
+_FIGURES = ("faulty /\nunsure", "decided", "mean\nscore", "coverage", "spans\n/ text")
+_NARROW = 72
+"""Characters of a line below which figures are printed as text."""
 _GRAVEST_FIRST = (Decision.FAULTY, Decision.UNSURE, Decision.OK)
 
 
@@ -48,7 +52,7 @@ def summary_view(summary: Summary, *, unsure: int) -> RenderableType:
     `unsure` is the number of unsure texts.
     """
     return Group(
-        _means(summary),
+        *([_means(summary)] if summary.rows else ()),
         *_risks(summary),
         *_hint(summary, unsure),
         *_failures(summary),
@@ -72,7 +76,7 @@ def _means(summary: Summary) -> RenderableType:
     with_systems = any(system for _, _, system in summary.rows)
     if with_systems:
         table.add_column("system", overflow="fold")
-    for heading in ("faulty /\nunsure", "decided", "mean\nscore", "coverage", "spans\n/ text"):
+    for heading in _FIGURES:
         table.add_column(heading, justify="right", no_wrap=True)  # names wrap, figures do not
     tasks = {task for task, _, _ in summary.rows}
     for (task, aspect), whole in summary.by_aspect().items():
@@ -85,7 +89,27 @@ def _means(summary: Summary) -> RenderableType:
         if len(systems) > 1:
             for system, row in sorted(systems.items()):
                 table.add_row("", system, *_cells(row), style="dim")
-    return table
+    return _ByWidth(wide=table, narrow=Group(*_mean_lines(summary)))
+
+
+def _mean_lines(summary: Summary) -> Iterator[RenderableType]:
+    """Yield the figures of each system on each aspect as text."""
+    yield Text("Mean scores", "italic")
+    headings = [heading.replace("\n", " ") for heading in _FIGURES]
+    for names, row in summary.rows.items():
+        figures = zip(headings, _cells(row), strict=True)
+        yield Text(f"{', '.join(filter(None, names))}: {'; '.join(map(' '.join, figures))}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ByWidth:
+    """A table, or its text where the table has no room for names."""
+
+    wide: RenderableType
+    narrow: RenderableType
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        yield self.wide if options.max_width >= _NARROW else self.narrow
 
 
 def _systems(summary: Summary, key: tuple[str, str]) -> dict[str, Row]:

@@ -304,29 +304,37 @@ def export(
     folder = _dataset_folder(target, form)
     chosen = exports.Export(
         results=named.results,
-        form=_word(form, exports.ExportForm) if form else _form_of(None if folder else target),
-        unit=_word(rows, exports.ExportUnit),
+        form=_word("--form", form, exports.ExportForm)
+        if form
+        else _form_of(None if folder else target),
+        unit=_word("--rows", rows, exports.ExportUnit),
         texts=exports.JudgedTexts(_texts(named).segments) if texts else None,
     )
-    noun = chosen.unit.removesuffix("s")
-    if folder is not None:
-        count = chosen.to_dataset(folder)
-        say(
-            f"{counted(count, f'{noun} is', f'{noun}s are')} in {folder}:"
-            f" datasets.load_from_disk({str(folder)!r})"
-        )
-    elif target is None:
-        count = chosen.to_stream(standard_output().buffer)
-    else:
-        count = chosen.to_file(target)
-        say(f"{counted(count, f'{noun} is', f'{noun}s are')} in {target}")
+    count = _exported(chosen, target, folder=folder)
     if chosen.results.suffix == run_folders.PART:
-        say(f"{chosen.results} belongs to an unfinished run: {counted(count, noun)} so far")
+        say(f"{chosen.results} belongs to an unfinished run: {count} so far")
     if chosen.texts is not None and (missing := chosen.texts.missing):
         say(
             f"{len(missing)} texts were left empty, the first {min(missing)!r}: the run's data no"
             " longer hold them as they were judged"
         )
+
+
+def _exported(chosen: "exports.Export", target: Path | None, *, folder: Path | None) -> str:
+    """Write the rows to where they go; return their number in words."""
+    if folder is not None:
+        count = chosen.to_dataset(folder)
+    elif target is None:
+        count = chosen.to_stream(standard_output().buffer)
+    else:
+        count = chosen.to_file(target)
+    rows = counted(count, chosen.unit.removesuffix("s"))
+    verb = "is" if count == 1 else "are"
+    if folder is not None:
+        say(f"{rows} {verb} in {folder}: datasets.load_from_disk({str(folder)!r})")
+    elif target is not None:
+        say(f"{rows} {verb} in {target}")
+    return rows
 
 
 def _dataset_folder(target: Path | None, form: str | None) -> Path | None:
@@ -359,15 +367,15 @@ def _form_of(target: Path | None) -> "exports.ExportForm":
     """Return the format that a file's suffix names."""
     if target is None:
         return exports.ExportForm.CSV
-    return _word(target.suffix.removeprefix("."), exports.ExportForm)
+    return _word(f"the ending of {target}", target.suffix.removeprefix("."), exports.ExportForm)
 
 
-def _word(word: str, words: type[WordT]) -> WordT:
+def _word(of: str, word: str, words: type[WordT]) -> WordT:
     try:
         return words(word)
     except ValueError as error:
         forms = ", ".join([*words, *(exports.MARKED_FORMS if words is exports.ExportForm else ())])
-        raise ConfigError(f"cannot export {word!r}; known: {forms}") from error
+        raise ConfigError(f"{of} must be one of {forms}, not {word!r}") from error
 
 
 def merge(

@@ -216,12 +216,7 @@ def stop_after(
 
 
 def expected_score(
-    stage: Stage,
-    reports: Sequence[Report],
-    missing: int,
-    *,
-    scale: Scale,
-    aggregation: Aggregation,
+    stage: Stage, reports: Sequence[Report], missing: int, *, scale: Scale, aggregation: Aggregation
 ) -> float | None:
     """Return the whole panel's score, with the predicted score for each missing seat.
 

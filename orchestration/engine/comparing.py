@@ -110,9 +110,7 @@ def _as_report(report: PairReport, aspect: Aspect) -> Report:
     """Return the report by which a model's guard counts whether a reply was usable."""
     is_scored = report.outcome is Outcome.SCORED
     return Report(
-        outcome=report.outcome,
-        score=aspect.scale.high if is_scored else None,
-        reason=report.reason,
+        outcome=report.outcome, score=aspect.scale.high if is_scored else None, reason=report.reason
     )
 
 

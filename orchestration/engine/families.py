@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, EventLog
+from spanjury.judges.core.errors import reason_of
 
 log = EventLog()
 
@@ -136,7 +137,7 @@ def _read(path: Path) -> Mapping[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"the families in {path} cannot be read: {error}") from error
+        raise ConfigError(f"the families in {path} cannot be read: {reason_of(error)}") from error
 
 
 def _words(table: object, *, name: str) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,7 @@ from spanjury.judges.core import (
     RunStoppedError,
     TokenPrice,
     Usage,
+    check_field_types,
 )
 from spanjury.judges.core.keys import digest
 from spanjury.orchestration.engine.spending import (
@@ -127,6 +128,7 @@ class Limits:
     max_seconds: float | None = None
 
     def __post_init__(self) -> None:
+        check_field_types(self)
         given = (self.max_cost, self.max_calls, self.max_tokens, self.max_seconds)
         if any(limit is not None and limit <= 0 for limit in given):
             raise ConfigError(f"limits must be positive, got {self!r}")

@@ -191,10 +191,7 @@ def _words(every: Sequence[_Judged]) -> str:
         parts[0] += f", {len(closed)} of {len(every)} decided ({share:.0%} of the weight)"
     for name, kind in (
         ("must-have not met", [part for part in every if part.misses_must is Decision.FAULTY]),
-        (
-            "must-have unsure",
-            [part for part in every if part.misses_must is Decision.UNSURE],
-        ),
+        ("must-have unsure", [part for part in every if part.misses_must is Decision.UNSURE]),
         ("open", [part for part in every if part.grade is None]),
     ):
         if kind:

@@ -10,7 +10,12 @@ import anyio
 from anyio import CancelScope, create_task_group
 from anyio.abc import TaskStatus
 
-from spanjury.judges.core import ConfigError, RunFailedError, first_error_alone
+from spanjury.judges.core import (
+    ConfigError,
+    RunFailedError,
+    check_field_types,
+    first_error_alone,
+)
 
 GRACE = 10.0
 """Seconds that work under way may take when a run must end."""
@@ -154,6 +159,7 @@ class FailurePolicy:
     usable_window: int = USABLE_WINDOW
 
     def __post_init__(self) -> None:
+        check_field_types(self)
         if not 0 <= self.max_outage < math.inf:
             raise ConfigError(f"max_outage must be 0 or more seconds, got {self.max_outage!r}")
         if not 0 <= self.min_usable <= 1 or self.usable_window < 1:

@@ -13,7 +13,9 @@ from spanjury.judges.core import (
     Aspect,
     ConfigError,
     Decision,
+    check_arguments,
     counted,
+    is_whole,
 )
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, no_verdict
@@ -65,7 +67,8 @@ def assert_no_errors(
     Raises `ConfigError` if `severity` is not a whole number from 1 to 5, or as `spanjury.acheck`.
     """
     __tracebackhide__ = True  # so that pytest points to the line of the test
-    _check_options(severity, on_unscored)
+    _check_severity(severity)
+    check_arguments(assert_no_errors, locals())
     report = run_synchronously(partial(acheck, output, source=source, **options))
     return _without_errors(report, severity, on_unscored=on_unscored, record=record)
 
@@ -81,18 +84,17 @@ async def aassert_no_errors(
 ) -> TextReport:
     """Like `assert_no_errors`, for asynchronous code."""
     __tracebackhide__ = True
-    _check_options(severity, on_unscored)
+    _check_severity(severity)
+    check_arguments(aassert_no_errors, locals())
     report = await acheck(output, source=source, **options)
     return _without_errors(report, severity, on_unscored=on_unscored, record=record)
 
 
-def _check_options(severity: int, on_unscored: str) -> None:
-    """Raise `ConfigError` for options by which a test would always pass or always fail."""
+def _check_severity(severity: int) -> None:
+    """Raise `ConfigError` for a severity by which a test would always pass or always fail."""
     __tracebackhide__ = True
-    if severity not in range(MIN_SEVERITY, MAX_SEVERITY + 1):
+    if not (is_whole(severity) and MIN_SEVERITY <= severity <= MAX_SEVERITY):
         raise ConfigError(f"severity is a whole number from 1 to 5, got {severity!r}")
-    if on_unscored not in {"fail", "skip"}:
-        raise ConfigError(f"on_unscored is 'fail' or 'skip', got {on_unscored!r}")
 
 
 def _without_errors(

@@ -5,7 +5,11 @@ from pathlib import Path
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
 
-from spanjury.judges.core import ConfigError, Result
+from spanjury.judges.core import (
+    ConfigError,
+    Result,
+    check_arguments,
+)
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, why_unscored
 from spanjury.orchestration.services.judging.check import Source, acheck
@@ -33,6 +37,7 @@ class SpanjuryMetric(BaseMetric):
         judges: Judges = (),
         models: Models = (),
     ) -> None:
+        check_arguments(SpanjuryMetric.__init__, locals())
         # deepeval copies a metric by the names of these parameters.
         self.aspect, self.threshold, self.task = aspect, threshold, task
         self.panel, self.judges, self.models = panel, judges, models

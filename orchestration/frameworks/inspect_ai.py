@@ -7,7 +7,7 @@ from pathlib import Path
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from spanjury.judges.core import ConfigError, Outcome
+from spanjury.judges.core import ConfigError, Outcome, check_arguments
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import report_in_words, texts_of
 from spanjury.orchestration.services.judging.check import Source, acheck
@@ -28,20 +28,21 @@ def spanjury_scorer(
 ) -> Scorer:
     """Return a scorer that judges a completion against its source, with a value for each aspect.
 
+    The sample's target is the reference of judges that compare with one, such as ``metric``.
     An aspect without a score has the value NaN, which inspect counts as unscored and leaves out of
     its metrics. If no aspect has a score, the sample is ``Score.unscored``.
 
     Parameters
     ----------
     source
-        Key of the sample's metadata with the source: a text, or texts by header. By default the
-        input of the sample is the source.
+        Key of the sample's metadata with the source: a text, a list of texts or documents, or texts
+        by header. By default the input of the sample is the source.
     aspects, task, panel, judges, models
         As in `spanjury.acheck`.
     """
+    check_arguments(spanjury_scorer, locals())
 
     async def score(state: TaskState, target: Target) -> Score:
-        del target
         if not state.output.choices:
             return Score.unscored(reason="no_response", explanation="the model gave no output")
         report = await acheck(
@@ -49,6 +50,7 @@ def spanjury_scorer(
             source=state.input_text if source is None else _source(state, source),
             task=task,
             aspects=aspects,
+            references=tuple(filter(None, target)),  # without a target, it is an empty text
             panel=panel,
             judges=judges,
             models=models,
@@ -62,7 +64,7 @@ def _source(state: TaskState, key: str) -> Source:
     value = state.metadata.get(key)
     if isinstance(value, dict):
         return texts_of(value)
-    if isinstance(value, str):
+    if isinstance(value, str | list | tuple):
         return value
     raise ConfigError(f"sample {state.sample_id}: metadata[{key!r}] is no source: {value!r:.80}")
 

@@ -8,7 +8,11 @@ from pathlib import Path
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 from langsmith.schemas import Example, Run
 
-from spanjury.judges.core import ConfigError, PanelReport
+from spanjury.judges.core import (
+    ConfigError,
+    PanelReport,
+    check_arguments,
+)
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, texts_of
 from spanjury.orchestration.services.judging.check import acheck
@@ -41,6 +45,7 @@ class SpanjuryRunEvaluator(RunEvaluator):
         judges: Judges = (),
         models: Models = (),
     ) -> None:
+        check_arguments(SpanjuryRunEvaluator.__init__, locals())
         self._output = output
         self._check = partial(
             acheck, aspects=aspects, task=task, panel=panel, judges=judges, models=models

@@ -37,6 +37,7 @@ from spanjury.judges.core import (
     Trajectory,
     failing_as,
     first_error_alone,
+    is_number,
     signature,
 )
 from spanjury.judges.core.transcript import inputs_of, transcript
@@ -49,7 +50,6 @@ from spanjury.orchestration.wiring.checks import (
     checked_judge,
     checked_metric,
     checked_model,
-    is_number,
 )
 from spanjury.perturbations import (
     Case,

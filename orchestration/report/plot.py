@@ -255,10 +255,7 @@ class Mark:
 
 
 def placed_marks(
-    marks: Iterable[tuple[float, float, str]],
-    *,
-    points: Sequence[tuple[float, float]],
-    within: Box,
+    marks: Iterable[tuple[float, float, str]], *, points: Sequence[tuple[float, float]], within: Box
 ) -> list[Mark]:
     """Return marks beside their points: at the upper right, or else at another free corner.
 

@@ -232,9 +232,9 @@ def numbered(names: Iterable[str]) -> list[str]:
     return distinct
 
 
-def numeric(*headings: str, only: Medium | None = None) -> tuple[Column, ...]:
+def numeric(*headings: str) -> tuple[Column, ...]:
     """Return columns of numbers."""
-    return tuple(Column(heading, "right", only=only) for heading in headings)
+    return tuple(Column(heading, "right") for heading in headings)
 
 
 def row(*cells: Cell | Value, faint: bool = False, ruled: bool = False) -> Row:
@@ -321,16 +321,14 @@ def apart(
     estimate: Bounded,
     spec: str,
     *,
-    ends: str = "",
     only: Medium | None = None,
     ends_only: Medium | None = None,
 ) -> tuple[Entry, Entry]:
     """Return separate entries for a value and for its interval.
 
-    `ends` and `ends_only` are the format and the medium of the interval; by default those of the
-    value.
+    `ends_only` is the medium of the interval; by default that of the value.
     """
-    interval = between(estimate.low, estimate.high, ends or spec)
+    interval = between(estimate.low, estimate.high, spec)
     return (
         right(heading, estimate.value, spec, only=only),
         right("95 %", interval, only=ends_only or only),

@@ -4,7 +4,11 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import (
+    ConfigError,
+    first_problem,
+)
+from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.engine.calibration import Calibration
@@ -34,13 +38,9 @@ def read_calibration(path: Path) -> Calibration:
             )
         return _CALIBRATION.get().validate_python(_with_todays_thresholds(values), extra="forbid")
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"the calibration {path} cannot be read: {error}") from error
+        raise ConfigError(f"the calibration {path} cannot be read: {reason_of(error)}") from error
     except pydantic.ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise ConfigError(f"the calibration {path} does not fit: {field} {problem['msg']}") from (
-            error
-        )
+        raise ConfigError(f"the calibration {path} does not fit: {first_problem(error)}") from error
 
 
 def _with_todays_thresholds(values: Mapping[str, object]) -> Mapping[str, object]:

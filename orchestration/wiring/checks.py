@@ -6,9 +6,8 @@ with a traceback of third-party code.
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from numbers import Real
 from pathlib import Path
-from typing import TypeGuard, TypeVar, cast, get_args
+from typing import TypeVar, cast, get_args
 
 from spanjury.judges.core import (
     Aggregation,
@@ -30,6 +29,7 @@ from spanjury.judges.core import (
     SegmentMetric,
     Source,
     failing_as,
+    is_number,
 )
 from spanjury.orchestration.wiring.plugins import not_awaitable
 
@@ -247,8 +247,3 @@ def call_plugin(made: Callable[[A], object], argument: A, *, what: str) -> objec
     """
     with failing_as(lambda error: PluginError(f"{what} failed: {error!r}")):
         return not_awaitable(made(argument), what)
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Return whether `value` is a real number, including numpy's, but not a bool."""
-    return isinstance(value, Real) and not isinstance(value, bool)

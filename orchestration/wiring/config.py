@@ -1,5 +1,6 @@
 """The configuration of a panel: plain values."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from spanjury.judges.core import (
     ModelOptions,
     TokenPrice,
     check_address,
+    check_field_types,
 )
 from spanjury.orchestration.wiring.cascades import CascadeConfig
 
@@ -82,13 +84,10 @@ class ModelConfig:
     tokenizer: Path | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.price, TokenPrice | None):
-            raise ConfigError(f"price of {self.name}: expected a TokenPrice, got {self.price!r}")
+        check_field_types(self)
+        if not isinstance(self.base_url, str | tuple | None):
+            raise ConfigError("base_url must be an address or a tuple of addresses, got a list")
         for url in self.base_urls:
-            if not isinstance(url, str | None):
-                raise ConfigError(
-                    f"base_url of {self.name}: expected an address or a tuple of them, got {url!r}"
-                )
             if url is not None:
                 check_address(url)
 
@@ -102,9 +101,9 @@ class ModelConfig:
     @property
     def base_urls(self) -> tuple[str | None, ...]:
         """Addresses of the servers; a single None for the provider's own address."""
-        if isinstance(self.base_url, tuple):
-            return self.base_url or (None,)
-        return (self.base_url,)
+        if isinstance(self.base_url, str | None):
+            return (self.base_url,)
+        return self.base_url or (None,)
 
     @property
     def options(self) -> ModelOptions:
@@ -147,6 +146,9 @@ class SeatConfig:
     name: str = ""
     model: ModelConfig | str | None = None
     options: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_field_types(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +197,23 @@ class PanelConfig:
     cascade: CascadeConfig | None = None
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     processes: int = 0
+
+    def __post_init__(self) -> None:
+        check_field_types(self)
+        if self.processes < 0:
+            raise ConfigError(f"processes must be 0 or more, got {self.processes!r}")
+
+    def with_workers(self, workers: int | Literal["auto"] | None) -> "PanelConfig":
+        """Return the panel with so many processes, or one per core; None changes nothing.
+
+        Raise `ConfigError` if `workers` is negative.
+        """
+        if workers is None:
+            return self
+        processes = (os.cpu_count() or 1) if workers == "auto" else workers
+        if processes < 0:
+            raise ConfigError(f"workers must be 0 or more, got {workers!r}")
+        return replace(self, processes=processes)
 
     @property
     def seats_or_default(self) -> tuple[SeatConfig, ...]:

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from inspect import unwrap
-from numbers import Integral
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, PluginError, choices_for
-from spanjury.orchestration.wiring.checks import call_plugin, check_plain, is_number
+from spanjury.judges.core import ConfigError, PluginError, choices_for, is_number, is_whole
+from spanjury.orchestration.wiring.checks import call_plugin, check_plain
 from spanjury.orchestration.wiring.plugins import (
     ATTACKS,
     EXPLANATION_PERTURBATIONS,
@@ -121,7 +120,7 @@ def _unfit(answer: PairedTest) -> str:
     counts = (answer.used, answer.zeros, answer.missing)
     if not (is_number(answer.log_p) and is_number(answer.statistic)):
         return "log_p and statistic must be numbers"
-    if not all(isinstance(count, Integral) and count >= 0 for count in counts):
+    if not all(is_whole(count) and count >= 0 for count in counts):
         return "used, zeros and missing must be counts"
     if answer.log_p == -math.inf:
         return "p is 0, which scores cannot show: return the logarithm of a bound for it"

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     PluginError,
     SegmentMetric,
     choices_for,
+    first_problem,
 )
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.metrics.judge import MetricJudge
@@ -232,6 +233,4 @@ def _parsed(file: str, text: str) -> MetricCard:
     except tomllib.TOMLDecodeError as error:
         raise PluginError(f"{file} is not a TOML file: {error}") from error
     except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise PluginError(f"{file}: {where}: {first['msg']}") from error
+        raise PluginError(f"{file}: {first_problem(error)}") from error

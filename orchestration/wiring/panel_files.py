@@ -14,6 +14,7 @@ from spanjury.judges.core import (
     is_secret_name,
     scrub,
 )
+from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.core.log import EventLog
@@ -95,7 +96,7 @@ def _toml(path: Path, *, what: str) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"the {what} {path} cannot be read: {error}") from error
+        raise ConfigError(f"the {what} {path} cannot be read: {reason_of(error)}") from error
 
 
 def _fitting(kind: "pydantic.TypeAdapter[T]", values: object, path: Path, *, what: str) -> T:

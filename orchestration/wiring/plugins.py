@@ -5,6 +5,7 @@ A plugin's options are the parameters of the factory that its entry point names.
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from spanjury.judges.core import (
     Aggregation,
@@ -15,6 +16,7 @@ from spanjury.judges.core import (
     Source,
     choices_for,
     failing_as,
+    is_whole,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import Registry
@@ -121,7 +123,7 @@ def _validated(
             adapter: pydantic.TypeAdapter[object] = pydantic.TypeAdapter(
                 accepted[option].annotation
             )
-            checked[option] = adapter.validate_python(checked[option])
+            checked[option] = _fitting(adapter, checked[option])
         except pydantic.PydanticSchemaGenerationError:
             continue  # the plugin's own type: the plugin checks it
         except pydantic.ValidationError as error:
@@ -132,6 +134,18 @@ def _validated(
                 f"option {option!r} of {name!r}: {problem['msg']}, got {checked[option]!r}{hint}"
             ) from error
     return checked
+
+
+def _fitting(adapter: "pydantic.TypeAdapter[object]", value: object) -> object:
+    """Return a value that fits; digits, which a flag turns into a number, also fit as a text."""
+    try:
+        return adapter.validate_python(value)
+    except pydantic.ValidationError:
+        if not is_whole(value):
+            raise
+        with suppress(pydantic.ValidationError):
+            return adapter.validate_python(str(value))
+        raise
 
 
 def parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:

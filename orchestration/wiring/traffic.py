@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from spanjury.adapters.files.line_tail import LineTail, TailedLine, TailPosition
 from spanjury.adapters.files.line_writer import ResultLog
-from spanjury.adapters.files.lines import LineTail, TailedLine, TailPosition
 from spanjury.adapters.files.reading.column_map import AS_NAMED, parse_columns
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.strict_json import parse_json

@@ -101,7 +101,7 @@ def resampled_correlations(
 
 
 def correlation_estimate(
-    resampled: Resampled, *, groups: int, confidence: float = 0.95
+    resampled: Resampled, *, groups: int, items: int = 0, confidence: float = 0.95
 ) -> Estimate:
     """Return one correlation with an interval, also if it is equal in every draw.
 
@@ -110,19 +110,27 @@ def correlation_estimate(
     where ``tail`` is half of the error rate [1]_, and their correlation is in ``[-1, 1]``. With 4
     inputs that share is 60 %, with 20 it is 17 %.
 
+    A single correlation of 1 means that all pairs of items are in order. As ``items / 2`` pairs
+    share no item, at most ``1 - tail ** (2 / items)`` of unseen pairs are not, so that Kendall's
+    tau is at least ``2 * tail ** (2 / items) - 1``: -0.20 with 8 items and 0.38 with 20. The other
+    correlations get the same bound, and -1 its opposite.
+
     Parameters
     ----------
     resampled
         From `resampled_correlations`, for one metric.
     groups
         Number of averaged correlations, as in `LevelCorrelation`.
+    items
+        Number of independent items of a single correlation; 0 if it is unknown.
     confidence
         Level of the interval, in ``(0, 1)``.
 
     Returns
     -------
     Estimate
-        The bounds are NaN if a single correlation is equal in every draw, which bounds nothing.
+        The bounds are NaN if a single correlation is equal in every draw, unless it is 1 or -1 and
+        the number of its items is known.
 
     Raises
     ------
@@ -138,14 +146,20 @@ def correlation_estimate(
     >>> drawn = Resampled(np.array(1.0), np.ones(1000))
     >>> [round(part, 2) for part in correlation_estimate(drawn, groups=4)]
     [1.0, -0.2, 1.0]
+    >>> [round(part, 2) for part in correlation_estimate(drawn, groups=1, items=20)]
+    [1.0, 0.38, 1.0]
     """
     value = float(resampled.estimate)
     low, high = (float(bound) for bound in percentile_interval(resampled, confidence=confidence))
     if not high - low <= NOISE:
         return Estimate(value, low, high)
-    if groups <= 1:
+    tail = (1 - confidence) / 2
+    if groups > 1:
+        differing = 1 - tail ** (1 / groups)
+    elif items and 1 - abs(value) <= NOISE:
+        differing = 1 - tail ** (2 / items)
+    else:
         return Estimate(value)
-    differing: float = 1 - ((1 - confidence) / 2) ** (1 / groups)
     return Estimate(value, value - differing * (value + 1), value + differing * (1 - value))
 
 

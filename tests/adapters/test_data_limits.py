@@ -16,7 +16,8 @@ from fakes.processes import completed
 from spanjury.adapters.files.annotations.factgenie import read_factgenie
 from spanjury.adapters.files.annotations.mqm import read_mqm
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
-from spanjury.adapters.files.lines import LineTail, read_lines
+from spanjury.adapters.files.line_tail import LineTail
+from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.dataset_rows import read_parquet_file
 from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
 from spanjury.adapters.files.reading.texts import read_folder, read_txt

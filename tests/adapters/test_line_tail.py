@@ -1,13 +1,15 @@
 """The reader of a growing file: no line is lost or read twice when the file is rotated."""
 
+import gzip
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.files.lines import LineTail, TailedLine
+from spanjury.adapters.files.line_tail import LineTail, TailedLine
 from spanjury.judges.core import DataError
 
 LONG = "x" * 300
@@ -29,6 +31,11 @@ def rename(log: Path) -> None:
 def copy(log: Path) -> None:
     shutil.copyfile(log, f"{log}.1")
     os.truncate(log, 0)
+
+
+def pack(path: Path) -> None:
+    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
 
 
 @pytest.mark.parametrize("rotate", [rename, copy])
@@ -93,6 +100,53 @@ def test_files_rotated_by_date_are_read_in_their_order_and_others_never(tmp_path
         for unread in ("log-20261128", "log.1", "log.results", "log.bak1"):
             append(tmp_path / unread, "no line of the log\n")
         assert texts(tail) == ["rest", "second", "third"]
+
+
+@pytest.mark.parametrize("rotate", [rename, copy])
+@pytest.mark.parametrize("packed", [(1, 2, 3), (2, 3), (3,)])
+@pytest.mark.parametrize("is_open", [True, False])
+def test_gzipped_rotations_are_read_like_others(
+    tmp_path: Path, rotate: Callable[[Path], None], packed: Sequence[int], *, is_open: bool
+) -> None:
+    log = tmp_path / "log"
+    append(log, f"{LONG}\nread\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        *_, line = tail.added()
+        append(log, "rest\n")
+        for lines in ("second\nthird", "", "fourth\n"):
+            for number in (2, 1):
+                if (tmp_path / f"log.{number}").exists():
+                    (tmp_path / f"log.{number}").rename(tmp_path / f"log.{number + 1}")
+            rotate(log)
+            append(log, lines)
+        for number in packed:
+            pack(tmp_path / f"log.{number}")
+        if is_open:
+            assert texts(tail) == ["rest", "second", "third", "fourth"]
+            append(log, "fifth\n")
+            assert texts(tail) == ["fifth"]
+    with LineTail(log, position=line.position.encoded(), is_whole=False) as tail:
+        *_, half = islice(tail.added(), 2)
+        assert half.text == "second"
+    with LineTail(log, position=half.position.encoded(), is_whole=False) as tail:
+        assert texts(tail) == ["third", "fourth", *["fifth"] * is_open]
+
+
+def test_the_readable_part_of_a_damaged_rotation_is_read_and_the_damage_named(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log"
+    append(log, "first\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        assert texts(tail) == ["first"]
+        rename(log)
+        packed = gzip.compress(b"".join(b"line %d\n" % number for number in range(50_000)))
+        (tmp_path / "log.1").rename(tmp_path / "log-20261129")
+        (tmp_path / "log-20261130.gz").write_bytes(packed[: len(packed) // 2])
+        append(log, "last\n")
+        first, *_, damaged, last = tail.added()
+    assert (first.text, last.text) == ("line 0", "last")
+    assert "log-20261130.gz cannot be unpacked: Compressed file ended before" in damaged.fault
 
 
 def test_a_renamed_file_is_read_until_the_new_one_has_lines(tmp_path: Path) -> None:

@@ -233,11 +233,18 @@ def pair(item: Mapping[str, object]) -> bytes:
 
 
 def protobuf(made: Mapping[str, object]) -> bytes:
-    """Return one span in a request, with a field that no one knows."""
+    """Return one span in a request."""
+    service = field(1, pair({"key": "service.name", "value": {"stringValue": "shop"}}))
+    scope = field(1, field(1, b"app"))
+    return field(1, field(1, service) + field(2, scope + field(2, span_bytes(made))))
+
+
+def span_bytes(made: Mapping[str, object]) -> bytes:
+    """Return a span, with a field that no reader knows."""
     attributes = made["attributes"]
     assert isinstance(attributes, list)
     times = [int(str(made[name])) for name in ("startTimeUnixNano", "endTimeUnixNano")]
-    span_ = (
+    return (
         field(1, bytes.fromhex(str(made["traceId"])))
         + field(2, bytes.fromhex(str(made["spanId"])))
         + field(4, bytes.fromhex(str(made["parentSpanId"])))
@@ -252,8 +259,6 @@ def protobuf(made: Mapping[str, object]) -> bytes:
         + field(11, field(2, b"gen_ai.choice") + field(3, pair(attributes[0])))
         + field(15, number(3 << 3) + number(2))
     )
-    service = field(1, pair({"key": "service.name", "value": {"stringValue": "shop"}}))
-    return field(1, field(1, service) + field(2, field(1, field(1, b"app")) + field(2, span_)))
 
 
 def test_protobuf_and_json_are_the_same_spans() -> None:
@@ -315,6 +320,22 @@ def test_a_span_of_protobuf_that_cannot_be_decoded_costs_no_other(name: bytes) -
     assert [each.span_id for each in read.spans] == [f"{1:016x}", f"{3:016x}"]
     assert read.rejected == 1
     assert "spans[0]: the span is no protobuf of OTLP: 'utf-8' codec can't decode" in read.problem
+
+
+def test_the_name_of_a_service_that_is_not_utf_8_costs_no_span() -> None:
+    latin = field(1, b"service.name") + field(2, field(1, b"caf\xe9"))
+    resource = field(1, latin) + field(1, field(1, b"\xff"))
+    spans = field(2, field(1, field(1, b"\xff")) + field(2, span_bytes(span(1, a="x"))))
+    read = read_request(field(1, field(1, resource) + spans), PROTOBUF)
+    assert [each.service for each in read.spans] == ["caf\N{REPLACEMENT CHARACTER}"]
+    assert not read.rejected
+
+
+@pytest.mark.parametrize("end", [b"\\ud83d", b"\xff"])
+def test_a_text_of_json_that_is_cut_within_a_character_costs_no_span(end: bytes) -> None:
+    body = json.dumps(request(span(1, a="cut@"), span(2))).encode().replace(b"@", end)
+    first, _ = read_request(body, JSON).spans
+    assert first.attributes["a"] == "cut\N{REPLACEMENT CHARACTER}"
 
 
 def test_values_that_lie_too_deeply_are_refused() -> None:

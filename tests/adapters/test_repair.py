@@ -235,6 +235,17 @@ def test_a_memory_in_use_and_a_foreign_database_are_refused(tmp_path: Path, kill
         repair(tmp_path / "absent")
 
 
+@pytest.mark.parametrize("name", ["rows.jsonl", "memory.sqlite3"])
+def test_a_file_of_text_is_refused_and_left_as_it_is(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text('{"id": "1", "output": "A text."}\n' * 500)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="is a file of text, and no memory of spanjury's"):
+        repair(path)
+    assert path.read_bytes() == before
+    assert {each.name for each in tmp_path.iterdir()} == {name, f"{name}.lock"}
+
+
 def test_the_newer_of_two_values_of_a_key_is_saved(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     with SqliteMemory(path) as memory:

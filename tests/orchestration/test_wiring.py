@@ -114,6 +114,13 @@ async def test_the_seed_reaches_those_who_take_one(opened: list[str]) -> None:
         assert [getattr(seat.judge, "seed", None) for seat in panel.seats] == [5, 9, None]
 
 
+async def test_digits_reach_an_option_that_is_a_text_as_a_text(opened: list[str]) -> None:
+    judges = ["asking:form=1935,weight=2"]
+    async with open_panel(judges=judges, models=["m"]) as panel:
+        (seat,) = panel.seats
+        assert (seat.judge.form, seat.judge.weight) == ("1935", 2)  # type: ignore[attr-defined]
+
+
 async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_otherwise(
     opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,8 +189,8 @@ def test_commas_in_quotations_and_lists_separate_no_options(
 @pytest.mark.parametrize(
     ("field", "given", "problem"),
     [
-        ("price", {"prompt": 1e-6}, "price of m/a: expected a TokenPrice, got {'prompt': 1e-06}"),
-        ("base_url", ["http://a:1/v1"], "base_url of m/a: expected an address or a tuple of them"),
+        ("price", {"prompt": 1e-6}, "price must be a TokenPrice or None, got a dict"),
+        ("base_url", ["http://a:1/v1"], "base_url must be an address or a tuple of addresses"),
     ],
 )
 def test_a_model_with_a_value_of_another_type_is_refused(
@@ -195,7 +202,7 @@ def test_a_model_with_a_value_of_another_type_is_refused(
 
 async def test_a_model_that_is_no_configuration_is_refused_without_its_values() -> None:
     given = {"name": "m/a", "api_key": "sk-1"}
-    with pytest.raises(ConfigError, match=r"a model is a name or a ModelConfig, got dict$"):
+    with pytest.raises(ConfigError, match="must be a text or a ModelConfig, got a dict$"):
         async with open_panel(judges=["geval"], models=[given]):  # type: ignore[list-item]  # wrong
             pytest.fail("it was opened")
 

@@ -30,8 +30,10 @@ _RESULTS = "results.jsonl"
 _FOLDER = re.compile(r"shard-([1-9][0-9]{0,8})-of-([1-9][0-9]{0,8})")
 _FILE = re.compile(rf"(.+)\.{_FOLDER.pattern}(\.[^.]+|)")
 _ROWS = re.compile(r"\.jsonl(\.part)?$")
-_SETTINGS = ("task", "aspects", "rubric", "columns", "limit", "order")
-"""Fields of a job that all shards of a run share, besides its data and its panel."""
+_DIGEST = "data_digest"
+"""Field of a shard's manifest with a digest of the whole data."""
+_SETTINGS = (_DIGEST, "task", "aspects", "rubric", "columns", "limit", "order")
+"""Fields that all shards of a run share, besides the name of its data and its panel."""
 _NAMED = 10
 """Maximum number of missing shards that a message names."""
 _TABLES = """
@@ -372,9 +374,10 @@ def _check_settings(part: ShardPart, first: ShardPart) -> None:
         both = (name for name in _SETTINGS if name in job and name in other)
         name = next((name for name in both if job[name] != other[name]), "")
     if name:
+        differ = f"{name} is {job.get(name)!r} and {other.get(name)!r}"
         raise StoreError(
             f"{part.path.parent / _MANIFEST} and {first.path.parent / _MANIFEST} are not of one"
-            f" run: {name} is {job.get(name)!r} and {other.get(name)!r}"
+            f" run: {f'{data.name} had other bytes' if name == _DIGEST else differ}"
         )
 
 
@@ -390,15 +393,20 @@ def _have_other_bytes(first: Path, second: Path) -> bool:
 
 
 def _job_of(part: ShardPart) -> Mapping[str, object]:
-    """Return the job in the manifest of a run folder; empty if there is none."""
+    """Return the job in the manifest of a run folder, with the digest of its data.
+
+    It is empty if there is none.
+    """
     if not _FOLDER.fullmatch(part.path.parent.name):
         return {}
     try:
         manifest = parse_json((part.path.parent / _MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, DataError):
         return {}
-    job = manifest.get("job") if isinstance(manifest, dict) else None
-    return job if isinstance(job, dict) else {}
+    if not isinstance(manifest, dict) or not isinstance(job := manifest.get("job"), dict):
+        return {}
+    digest = manifest.get(_DIGEST)
+    return {**job, _DIGEST: digest} if digest else job
 
 
 def _missing(parts: Sequence[ShardPart]) -> str:

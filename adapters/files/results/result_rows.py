@@ -7,7 +7,15 @@ from typing import Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from spanjury.adapters.files.line_writer import PART
-from spanjury.judges.core import DataError, Decision, ErrorSpan, Outcome, Unasked, Usage
+from spanjury.judges.core import (
+    DataError,
+    Decision,
+    ErrorSpan,
+    Outcome,
+    Unasked,
+    Usage,
+    first_problem,
+)
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -49,11 +57,8 @@ def read_lines(
                 return
             yield ResultLine(line, kind.model_validate_json(line))
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, problem["loc"]))
         raise DataError(
-            f"{name}, line {number}: is not a result row: {field + ': ' if field else ''}"
-            f"{problem['msg']}"
+            f"{name}, line {number}: is not a result row: {first_problem(error)}"
         ) from error
 
 

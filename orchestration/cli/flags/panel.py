@@ -1,6 +1,5 @@
 """The flags for judging: panels, models, and calls to models."""
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -166,15 +165,11 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
 
 def with_workers(panel: "configs.PanelConfig", workers: str | None) -> "configs.PanelConfig":
     """Return the panel with the processes of ``--workers``; None changes nothing."""
-    return panel if workers is None else replace(panel, processes=_processes(workers))
-
-
-def _processes(workers: str) -> int:
-    if workers == "auto":
-        return os.cpu_count() or 1
+    if workers is None or workers == "auto":
+        return panel.with_workers(None if workers is None else "auto")
     if not workers.isdecimal():
         raise ConfigError(f"--workers {workers}: expected a number, or auto for one per core")
-    return int(workers)
+    return panel.with_workers(int(workers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

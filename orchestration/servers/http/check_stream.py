@@ -212,6 +212,13 @@ class _LinesRoute(APIRoute):
 
 SendEvent = Callable[[str, object], Awaitable[None]]
 """Sends an event, given its name and JSON-compatible data."""
+_EVENTS: dict[str, Any] = {
+    "model": SentenceEvent | ReportEvent,
+    "content": {EventStream.media_type: {}},
+    "description": "Events `sentence`, each with a `SentenceEvent` as JSON, and at the end `report`"
+    " with a `ReportEvent`, or `error` with a `Problem`.",
+}
+"""The answer in the OpenAPI schema."""
 
 
 def stream_routes(service: Service) -> APIRouter:
@@ -254,15 +261,7 @@ def stream_routes(service: Service) -> APIRouter:
     @router.post(
         STREAM,
         response_class=Response,
-        responses={
-            **PROBLEMS,
-            200: {
-                "model": SentenceEvent | ReportEvent,
-                "content": {EventStream.media_type: {}},
-                "description": "Events `sentence`, each with a `SentenceEvent` as JSON, and at the"
-                " end `report` with a `ReportEvent`, or `error` with a `Problem`.",
-            },
-        },
+        responses={**PROBLEMS, 200: _EVENTS},
         openapi_extra=_LINES,
     )
     async def stream(request: Request, asked: StreamRequest) -> Response:

@@ -23,11 +23,16 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import VERSION, DataError, Outcome, Scale
+from spanjury.judges.core import (
+    VERSION,
+    DataError,
+    Outcome,
+    Scale,
+    first_problem,
+)
 from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.orchestration.report.files import write_whole
-from spanjury.orchestration.services.exams.study_report import problem_of
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     Change,
     Direction,
@@ -271,4 +276,4 @@ def _valid(adapter: TypeAdapter[T], row: Row, where: str) -> T:
     try:
         return adapter.validate_python(row)
     except ValidationError as error:
-        raise DataError(f"{where}: {problem_of(error)}") from error
+        raise DataError(f"{where}: {first_problem(error)}") from error

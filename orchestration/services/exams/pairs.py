@@ -7,7 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, PairJudge, Segment
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    DataError,
+    PairJudge,
+    Segment,
+    first_problem,
+)
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import (
     Live,
@@ -193,6 +200,6 @@ def read_comparisons(path: Path) -> "list[comparing.ComparisonRow]":
         except pydantic.ValidationError as error:
             raise DataError(
                 f"{file}, line {number}: is no comparison of 'spanjury pairs':"
-                f" {study_report.problem_of(error)}; {_MADE_BY}"
+                f" {first_problem(error)}; {_MADE_BY}"
             ) from error
     return read

@@ -19,7 +19,12 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.people import panel_cascade as cascading
     from spanjury.orchestration.services.people import panel_study as studying
-    from spanjury.orchestration.studies.panel_study import cascades, findings, tables
+    from spanjury.orchestration.studies.panel_study import (
+        cascade_tables,
+        cascades,
+        findings,
+        tables,
+    )
     from spanjury.orchestration.studies.panel_study import seats as seat_scores
 
 _AGREEMENT, _COST, _STAGES, _PEOPLE = "Agreement", "Cost", "Stages", "People's scores"
@@ -252,7 +257,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
         return study_report.file_report(
             fitted,
             name="cascade",
-            document=cascades.cascade_report(fitted.findings),
+            document=cascade_tables.cascade_report(fitted.findings),
             values=cascades.cascade_json(fitted.findings),
             closing=closing,
         )

@@ -31,8 +31,10 @@ from spanjury.judges.core import (
     PluginError,
     Result,
     Segment,
+    check_arguments,
     counted,
     failing_as,
+    is_number,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.flag import Flag
@@ -515,7 +517,7 @@ def _check_report(report: object, plan: Plan[object], *, what: str) -> None:
         if names:
             raise PluginError(f"{what}: {problem}: {', '.join(sorted(names))}")
     for name, measure in report.measures.items():
-        if not (measure.value is None or checks.is_number(measure.value)):
+        if not (measure.value is None or is_number(measure.value)):
             raise PluginError(f"{what}: {name} must be a number or None, and is {measure.value!r}")
 
 
@@ -542,7 +544,9 @@ def from_python(
     """Return a study's functions, whose keywords are its fields: to await, and to call."""
 
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        return await study(*args, **kwargs).answer()
+        made = study(*args, **kwargs)
+        _check_values(made)
+        return await made.answer()
 
     given = [
         parameter.replace(annotation=_bare(parameter.annotation))
@@ -560,6 +564,23 @@ def from_python(
 
     called.__name__ = called.__qualname__ = name
     return run, called
+
+
+def _check_values(study: Study[object]) -> None:
+    """Raise `ConfigError` if a parameter has another type than declared, or is out of bounds."""
+    kind = type(study)
+    values = {name: getattr(study, name) for name in signature(kind).parameters}
+    if isinstance(study, PanelStudy):
+        del values["panel"]  # `panel_config` says why an open panel cannot be used
+    check_arguments(kind, values)
+    for name, (_, parameter, *_) in own_parameters(kind).items():
+        value, low, high = values[name], parameter.min, parameter.max
+        if not is_number(value):
+            continue
+        if low is not None and value < low:
+            raise ConfigError(f"{name} must be {low} or more, got {value!r}")
+        if high is not None and value > high:
+            raise ConfigError(f"{name} must be {high} or less, got {value!r}")
 
 
 @cache

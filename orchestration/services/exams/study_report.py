@@ -12,7 +12,13 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, Result, Segment, counted
+from spanjury.judges.core import (
+    DataError,
+    Result,
+    Segment,
+    counted,
+    first_problem,
+)
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.files import PICTURES, Destination, write_report, write_whole
@@ -33,7 +39,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee, JudgedText
 from spanjury.orchestration.wiring.results import result_line, write_segments
-from spanjury.orchestration.wiring.runs import MEMORY_NAME
+from spanjury.orchestration.wiring.runs import MEMORY_NAME, RunFolder
 
 SCORES = "scores.jsonl"
 """Name of the file in an exam's folder."""
@@ -132,6 +138,8 @@ def _absent(folder: Path) -> str:
             f"{folder} holds no readable {SCORES}, which `exam discernment` and `exam robustness` "
             f"write: compare folders of these; if it is one, {again}"
         )
+    if RunFolder(folder).exists:
+        return f"{folder} holds a run of texts, no exam: compare two runs with `spanjury compare`"
     if (folder / MEMORY_NAME).exists():
         return f"{folder} holds an exam that has not ended: {again}"
     return f"{folder} holds no exam: there is no {SCORES} in it"
@@ -150,7 +158,7 @@ def _head(line: bytes, path: Path) -> _Head:
     try:
         return _HEAD.validate_python(head)
     except ValidationError as error:
-        raise DataError(f"{path}:1: {problem_of(error)}") from error
+        raise DataError(f"{path}:1: {first_problem(error)}") from error
 
 
 def _row(line: bytes, where: str) -> ScoreRow:
@@ -160,15 +168,9 @@ def _row(line: bytes, where: str) -> ScoreRow:
             row["condition"] = row.pop("treatment")
         return _ROW.validate_python(row)
     except ValidationError as error:
-        raise DataError(f"{where}: {problem_of(error)}") from error
+        raise DataError(f"{where}: {first_problem(error)}") from error
     except ValueError as error:
         raise DataError(f"{where} is not JSON: {error}") from error
-
-
-def problem_of(error: ValidationError) -> str:
-    """Return the first problem of a row: the field, if it is one field's, and what is wrong."""
-    first = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
 
 
 class _Findings(BaseModel):

@@ -325,8 +325,9 @@ def feedback_on(
     """Return a request to correct a text; None if the text meets none of `conditions`.
 
     It names all errors on the failing aspects, most severe first, with words, position, reason,
-    severity and the evidence from the source: correcting them one by one would cost more rounds. A
-    quote that is not in the text is named only if a condition asks for such quotes.
+    severity and the evidence from the source: correcting them one by one would cost more rounds.
+    Errors in the same words are one item, with each aspect and each reason. A quote that is not in
+    the text is named only if a condition asks for such quotes.
     """
     failing = [result for result in report.results if failure_of(result, conditions)]
     if not failing:
@@ -334,10 +335,26 @@ def feedback_on(
     asked = any(condition.asks_for_unlocated for condition in conditions)
     listed = text_check(failing).errors
     errors = [error for error in listed if asked or not error.is_misquoted]
-    numbered = (replace(error, number=number) for number, error in enumerate(errors, 1))
-    lines = numbered_errors(numbered) or [*map(_reason, failing)]
+    lines = numbered_errors(_one_for_the_same_words(errors)) or [*map(_reason, failing)]
     fenced = fence({"Report": "\n".join(lines)})
     return fill_template(_PACKAGE, template, {"report": fenced.text, "mark": fenced.mark})
+
+
+def _one_for_the_same_words(errors: Sequence[FoundError]) -> Iterator[FoundError]:
+    """Yield errors, numbered, of which those in the same words are joined to the first of them."""
+    by_words: dict[tuple[object, ...], list[FoundError]] = {}
+    for error in errors:
+        words = (error.text, error.start, error.end)
+        key = words if error.text else (error.number,)  # omissions have no words in common
+        by_words.setdefault(key, []).append(error)
+    for number, same in enumerate(by_words.values(), 1):
+        yield replace(
+            same[0],
+            number=number,
+            aspect=", ".join(dict.fromkeys(error.aspect for error in same)),
+            explanation="\n   ".join(dict.fromkeys(error.explanation for error in same)),
+            evidence=tuple(dict.fromkeys(item for error in same for item in error.evidence)),
+        )
 
 
 def _reason(result: Result) -> str:

@@ -1,6 +1,6 @@
 """One text at a time: take it with its source, and have a panel report on it."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from spanjury.judges.core import (
     Segment,
     Task,
     Trajectory,
+    check_arguments,
     first_error_alone,
 )
 from spanjury.judges.core.passages import passages_apart
@@ -176,21 +177,22 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     Raises
     ------
     ConfigError
-        If a task or an aspect is unknown, aspects belong to several tasks, the source has another
-        form or is combined with messages, no message is the assistant's, or the rubric cannot be
-        read.
+        If an argument has another type, a task or an aspect is unknown, aspects belong to several
+        tasks, the source is combined with messages, no message is the assistant's, or the rubric
+        cannot be read.
     """
+    trajectory = _trajectory(output, source, tools=tools)
+    check_arguments(request_of, locals())
     asked = (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
     weighed = None if rubric is None else Rubric.of(rubric)
     asked += weighed.aspects if weighed else ()
     catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
     given = [aspect for aspect in asked if isinstance(aspect, Aspect)]
     names = [aspect for aspect in asked if isinstance(aspect, str)]
-    trajectory = _trajectory(output, source, tools=tools)
     written = output if isinstance(output, str) else ""
     name = task or _task_of(given) or (AGENT if trajectory else "")
     if not name:
-        by_header = _by_header(source) if isinstance(source, Mapping) else {}
+        by_header = passages_apart(source) if isinstance(source, Mapping) else {}
         name = catalogue.likely_task(names, inputs=by_header, output=written)
     the_task = catalogue.task(name)
     text = Segment(
@@ -198,7 +200,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
         output=written,
         inputs=_inputs(source, _source_header(catalogue, the_task)),
         task=name,
-        references=_references(references),
+        references=(references,) if isinstance(references, str) else tuple(references),
         system=system,
     )
     if trajectory is not None:
@@ -308,11 +310,7 @@ def _inputs(source: Source | None, header: str) -> dict[str, str]:
     if isinstance(source, str):
         return {header: source}
     if isinstance(source, Mapping):
-        return _by_header(source)
-    if not isinstance(source, Sequence):
-        raise ConfigError(
-            f"source is a text, a list of passages, or texts by header, not {type(source).__name__}"
-        )
+        return passages_apart(source)
     passages = [_passage(passage) for passage in source]
     if len(passages) == 1 and not passages[0][0]:
         return {header: passages[0][1]}
@@ -322,34 +320,6 @@ def _inputs(source: Source | None, header: str) -> dict[str, str]:
     if len(inputs) != len(passages):
         raise ConfigError("two documents of the source have the same id")
     return inputs
-
-
-def _by_header(source: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
-    """Return inputs with one text per header; raise `ConfigError` if one has another form."""
-    for header, given in source.items():
-        if not isinstance(header, str):
-            raise ConfigError(f"a header of the source is a text, got {header!r:.80}")
-        if not isinstance(given, str) and not _are_texts(given):
-            raise ConfigError(f"source[{header!r}] is a text or a list of texts, got {given!r:.80}")
-    return passages_apart(source)
-
-
-def _references(references: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one reference or several; raise `ConfigError` if one is no text."""
-    if isinstance(references, str):
-        return (references,)
-    if not _are_texts(references):
-        raise ConfigError(f"references are a text or a list of texts, got {references!r:.80}")
-    return tuple(references)
-
-
-def _are_texts(given: object) -> bool:
-    """Return whether a caller without a type checker has passed a collection of texts."""
-    return (
-        isinstance(given, Collection)
-        and not isinstance(given, Mapping)
-        and all(isinstance(text, str) for text in given)
-    )
 
 
 def _passage(passage: object) -> tuple[str, str]:

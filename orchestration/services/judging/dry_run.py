@@ -11,15 +11,7 @@ from hashlib import blake2b
 from heapq import nsmallest
 from itertools import count
 
-from spanjury.judges.core import (
-    USABLE,
-    Aspect,
-    ChatModel,
-    ChatRequest,
-    PanelReport,
-    Reply,
-    Segment,
-)
+from spanjury.judges.core import USABLE, Aspect, ChatModel, ChatRequest, PanelReport, Reply, Segment
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.spending import NOTHING, Spending, expected_of, most_of, spending

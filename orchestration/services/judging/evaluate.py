@@ -9,14 +9,7 @@ from typing import Protocol, TypeVar
 
 from anyio import to_thread
 
-from spanjury.judges.core import (
-    UNANSWERED,
-    Aspect,
-    Outcome,
-    OverBudgetError,
-    Result,
-    Segment,
-)
+from spanjury.judges.core import UNANSWERED, Aspect, Outcome, OverBudgetError, Result, Segment
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.batch import assess_in_order
 from spanjury.orchestration.engine.deferral import Deferral
@@ -174,9 +167,7 @@ async def judge_pairs(  # noqa: PLR0913  half of them have defaults
     await session.run(judge)
 
 
-def _concluding(
-    write: Callable[[JudgedRow], None],
-) -> Callable[[JudgedRow | _RubricDue], None]:
+def _concluding(write: Callable[[JudgedRow], None]) -> Callable[[JudgedRow | _RubricDue], None]:
     """Wrap `write` so that it adds rows of rubrics, unless a criterion of the text is missing."""
     criteria = TextCriteria[Result | FinishedRow]()
 
@@ -256,8 +247,7 @@ def _affordable(
 
 
 def _in_turn(
-    assess: Callable[[Segment, Aspect], Awaitable[T]],
-    room: Callable[[], Awaitable[None]],
+    assess: Callable[[Segment, Aspect], Awaitable[T]], room: Callable[[], Awaitable[None]]
 ) -> Callable[[Segment, Aspect], Awaitable[T]]:
     """Wrap `assess` so that it waits for `room` first."""
 

@@ -25,6 +25,7 @@ from spanjury.judges.core import (
     Decision,
     Result,
     Segment,
+    check_arguments,
     choices_for,
     counted,
     shown,
@@ -320,6 +321,7 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     memory: Path | str | None = None,
     limits: Limits = Limits(),
     failures: FailurePolicy = FailurePolicy(),
+    workers: int | Literal["auto"] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> AsyncIterator[TextReport]:
     """Judge every row of `data`, and yield a report for each text, in the order of the data.
@@ -350,6 +352,10 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         whether an earlier one finished or broke off.
     limits, failures
         The limits of cost, tokens and time, and the measures against models that fail.
+    workers
+        The number of processes for judges that use no model, as by ``--workers``, or ``"auto"`` for
+        one per core; 0 to use threads of this process. By default that of the panel. Processes
+        import the main module: a script begins its work below ``if __name__ == "__main__":``.
     on_progress
         Called with the progress after every report.
 
@@ -358,15 +364,17 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     DataError
         Before anything is judged, if the data cannot be read, or a row cannot and is not skipped.
     ConfigError
-        If a name is unknown or parameters contradict each other.
+        If an argument has another type, a name is unknown, or parameters contradict each other.
     RunStoppedError
         After the complete reports, if a limit ended the batch.
     RunFailedError
         After the complete reports, if a model cannot be used, or does not answer for too long.
     """
     check_limit(limit)
+    described = panel_config(panel, judges=judges, models=models)
+    check_arguments(aevaluate, locals())
     terms = Terms(
-        panel=panel_config(panel, judges=judges, models=models),
+        panel=described.with_workers(workers),
         output=None if output is None else Path(output),
         memory=None if memory is None else Path(memory),
         limits=limits,

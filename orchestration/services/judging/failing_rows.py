@@ -10,7 +10,7 @@ from spanjury.judges.core import Aspect, ConfigError, EvaluationError, Segment
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.studies.failing.conditions import Failure
-from spanjury.orchestration.studies.failing.gate import Terms, impossible_term
+from spanjury.orchestration.studies.failing.gate import Terms, unfit_term
 from spanjury.orchestration.studies.failing.lines import Location, sarif
 from spanjury.orchestration.wiring.sources import numbered_rows
 
@@ -19,26 +19,19 @@ _ROOT = "GITHUB_WORKSPACE"
 
 
 def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
-    """Raise `ConfigError` if terms name an aspect or a score that no text of `job` can have.
+    """Raise `ConfigError` if no text of `job` can miss or meet a term.
 
-    The message lists the aspects that are judged. The data are read only until all named aspects
-    have occurred, and aspects whose scale has the scores.
+    The data are read only until aspects have occurred that all terms fit.
     """
     if not planned.assessments or not (terms.aspects or terms.conditions):
         return
-    unknown = set(terms.aspects)
     judged: dict[tuple[str, str], Aspect] = {}
     for _, aspect in pairs(job, planned=planned):
         if (aspect.task.name, aspect.name) not in judged:
             judged[aspect.task.name, aspect.name] = aspect
-            unknown.discard(aspect.name)
-            if not unknown and not impossible_term(terms, judged.values()):
+            if not unfit_term(terms, judged.values()):
                 return
-    if unknown:
-        names = ", ".join(map(repr, sorted(unknown)))
-        aspects = ", ".join(dict.fromkeys(name for _, name in judged))
-        raise ConfigError(f"no text is judged on {names}; aspects: {aspects}")
-    raise ConfigError(impossible_term(terms, judged.values()))
+    raise ConfigError(unfit_term(terms, judged.values()))
 
 
 def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Location]:

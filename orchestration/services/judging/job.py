@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, Segment, is_whole
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
@@ -194,7 +194,7 @@ def _paired(job: Job, segments: Iterable[Segment]) -> Iterator[tuple[Segment, As
 
 def check_limit(limit: object) -> None:
     """Raise `ConfigError` unless `limit` is None or a number of rows, 1 or more."""
-    if limit is not None and not (isinstance(limit, int) and limit >= 1):
+    if limit is not None and not (is_whole(limit) and limit >= 1):
         raise ConfigError(f"limit is a whole number of rows, 1 or more, got {limit!r}")
 
 

@@ -8,7 +8,16 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from spanjury.judges.core import VERSION, ConfigError, DataError, Sample, Segment, stamped
+from spanjury.judges.core import (
+    VERSION,
+    ConfigError,
+    DataError,
+    Sample,
+    Segment,
+    check_arguments,
+    first_problem,
+    stamped,
+)
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
 from spanjury.judges.metrics.scores import MetricScores, measured, put_together, run_metrics
@@ -141,6 +150,7 @@ def score_metric(
     >>> score_metric("wer", ["a cat sat"], ["the cat sat"]).segments
     (0.3333333333333333,)
     """
+    check_arguments(score_metric, locals())
     references = _several(references)
     texts = [text for text in references if isinstance(text, str)]
     if isinstance(outputs, str) and len(texts) == len(references) > 0:
@@ -344,13 +354,11 @@ def are_metric_scores(path: Path) -> bool:
     return True
 
 
-def _line(line: bytes, kind: type[Parsed], where_from: str) -> Parsed:
+def _line(line: bytes, kind: type[Parsed], where: str) -> Parsed:
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise DataError(f"{where_from}: {where}: {first['msg']}".replace(": :", ":")) from error
+        raise DataError(f"{where}: {first_problem(error)}") from error
 
 
 def _rows(scored: Scored) -> Iterator[MetricRow]:

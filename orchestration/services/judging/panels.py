@@ -1,6 +1,6 @@
 """Panels and texts by name: open a panel, find an aspect, read a file of segments."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
@@ -15,6 +15,7 @@ from spanjury.judges.core import (
     Judge,
     PanelReport,
     Segment,
+    check_arguments,
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
@@ -52,8 +53,9 @@ class OpenedPanel(Panel):
 
         A named aspect belongs to the segment's task, or to the one that `Catalogue.likely_task`
         infers. Raise `ClosedModelError` if the panel is closed, and `ConfigError` if there is no
-        such aspect.
+        such aspect, or `segment` is none.
         """
+        check_arguments(OpenedPanel.assess, locals())
         life = self.life
         if life.is_closed:
             raise ClosedModelError("a text comes after its panel was closed: open another")
@@ -204,11 +206,18 @@ def panel_config(
     ------
     ConfigError
         If the panel file cannot be read, a judge's options are invalid, a panel is combined with
-        judges or models, or is none of the types above.
+        judges or models, or one of them has another type.
     """
-    seats = (judges,) if isinstance(judges, str | SeatConfig | Judge) else tuple(judges)
+    if isinstance(panel, Panel):
+        raise ConfigError(
+            "an open panel cannot be used here, since the texts are judged in another event loop:"
+            " pass the PanelConfig or the path of a panel file"
+        )
+    check_arguments(panel_config, locals())
+    if isinstance(judges, str | SeatConfig | Judge) or not isinstance(judges, Collection):
+        judges = (judges,)
     asked = (models,) if isinstance(models, str | ModelConfig) else tuple(models)
-    if panel is not None and (seats or asked):
+    if panel is not None and (judges or asked):
         raise ConfigError(
             "a panel has its own judges and models: name no others, or describe all of them by a"
             " PanelConfig or in the panel file"
@@ -217,16 +226,7 @@ def panel_config(
         return panel
     if isinstance(panel, str | PathLike):
         return read_panel_file(Path(panel))
-    if isinstance(panel, Panel):
-        raise ConfigError(
-            "an open panel cannot be used here, since the texts are judged in another event loop:"
-            " pass the PanelConfig or the path of a panel file"
-        )
-    if panel is not None:
-        raise ConfigError(
-            f"a panel is a PanelConfig or the path of a panel file, got {type(panel).__name__}"
-        )
-    return PanelConfig(seats=tuple(map(_seat, seats)), models=asked)
+    return PanelConfig(seats=tuple(map(_seat, judges)), models=asked)
 
 
 def find_aspect(name: str, aspect: str | None = None, *, files: Sequence[Path] = ()) -> Aspect:
@@ -250,6 +250,7 @@ def find_aspect(name: str, aspect: str | None = None, *, files: Sequence[Path] =
     >>> find_aspect("consistency") == find_aspect("summarization", "consistency")
     True
     """
+    check_arguments(find_aspect, locals())
     catalogue = Catalogue.load(*files)
     if aspect is None:
         return catalogue.aspect(catalogue.likely_task([name]), name)
@@ -278,6 +279,7 @@ def read_segments(
     DataError
         At once if the file cannot be read, and at the first unreadable row.
     """
+    check_arguments(read_segments, locals())
     for row in open_source(Path(path), columns=columns, limits=limits):
         if not isinstance(row, Segment):
             raise row

@@ -21,6 +21,7 @@ from spanjury.judges.core import (
     Trajectory,
     Turn,
     Usage,
+    check_arguments,
     signature,
 )
 from spanjury.judges.core.lazy import lazily
@@ -183,6 +184,7 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     UnusableModelError
         If the model cannot be called at all, for example because of a wrong key.
     """
+    check_arguments(arepair, locals())
     if rounds < 1:
         raise ConfigError(f"rounds must be 1 or more, got {rounds!r}")
     if limits.max_cost is not None:

@@ -7,10 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.judges.core import DataError, Decision
-from spanjury.orchestration.services.judging.metrics import (
-    are_metric_scores,
-    read_metric_scores,
-)
+from spanjury.orchestration.services.judging.metrics import are_metric_scores, read_metric_scores
 from spanjury.orchestration.studies.agreement.scorers import PANEL, Scorer
 from spanjury.orchestration.studies.comparison.changes import Judged
 from spanjury.orchestration.studies.sources import TextIds, judged_twice

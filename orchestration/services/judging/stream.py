@@ -21,12 +21,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from anyio import move_on_after
 from anyio.lowlevel import checkpoint
 
-from spanjury.judges.core import Aspect, ConfigError, Decision, ErrorSpan, Result
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    Decision,
+    ErrorSpan,
+    Result,
+    check_arguments,
+)
 from spanjury.judges.text.sentences import GrowingText, Sentence
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import (
@@ -219,6 +226,7 @@ def astream(  # noqa: PLR0913  all but the text have defaults
                     case JudgedSentence(decision="faulty", spans=spans):
                         print(spans)
     """
+    check_arguments(astream, locals())
     requested = partial(
         request_of,
         source=source,
@@ -274,8 +282,6 @@ def stream_requested(
     requested
         Returns the request for a text.
     """
-    if stop_when is not None and stop_when not in get_args(StopWhen):
-        raise ConfigError(f"stop_when is faulty, unsure or None, got {stop_when!r}")
     sentence_request = _on_sentences(requested(""))
     if stop_when is not None and not sentence_request.aspects:
         raise ConfigError(

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     PanelReport,
     Result,
     Segment,
+    choices_for,
     counted,
     one_line,
 )
@@ -179,8 +180,11 @@ class TextReport:
         )
 
     def __getitem__(self, aspect: str) -> PanelReport:
-        """Return the report on an aspect; raise `KeyError` if it was not judged."""
-        return self.reports[aspect]
+        """Return the report on an aspect; raise `KeyError` with the choices if there is none."""
+        reports = self.reports
+        if aspect not in reports:
+            raise KeyError(f"{aspect!r} was not judged; {choices_for(str(aspect), reports)}")
+        return reports[aspect]
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON: id, task, system, output, decision and `results`.

@@ -111,19 +111,13 @@ def fit_panel_cascade(
         seats_of_texts, pricing if unit == "dollars" else replace(pricing, panel=None)
     )
     costs = seat_costs(seats_of_texts, priced.by_seat)
-    is_named = bool(stages)
     staged_seats = tuple(map(tuple, stages)) or _usual_stages(costs, unit=unit)
     names = [name for stage in staged_seats for name in stage]
     require_seats(names, seats_of_texts, aspect=aspect)
     silent = tuple(name for name in names if _is_silent(name, seats_of_texts, costs[name]))
-    _check(_spoken(staged_seats, silent), unit=unit, is_named=is_named)
-    kept = [number for number, of in enumerate(seats_of_texts) if _is_whole(of, names)]
-    if len(kept) < FEWEST_FITTED:
-        raise DataError(
-            f"only {counted(len(kept), 'text was', 'texts were')} judged by all seats "
-            f"({', '.join(names)}), and fitting a cascade needs {FEWEST_FITTED}: judge more texts "
-            "with all seats, without a cascade"
-        )
+    spoken = _spoken(staged_seats, silent)
+    _check(spoken, unit=unit, is_named=bool(stages))
+    kept = _judged_by_all(seats_of_texts, names)
     rows = [{name: seats_of_texts[number][name] for name in names} for number in kept]
     texts = [judged[number] for number in kept]
     seats = panel_seats(
@@ -135,7 +129,7 @@ def fit_panel_cascade(
         costs=costs,
     )
     findings = cascade_findings(
-        _staged(seats, _spoken(staged_seats, silent), unit=unit),
+        _staged(seats, spoken, unit=unit),
         seats,
         share=share,
         unit=unit,
@@ -230,6 +224,18 @@ def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> No
         "one stage. Take a run with a seat that does, or count another unit with --cost; "
         "--stage SEAT,SEAT names a stage, once for each"
     )
+
+
+def _judged_by_all(seats_of_texts: Sequence[Seats], names: Sequence[str]) -> list[int]:
+    """Return the numbers of the texts that all seats judged; raise `DataError` if too few."""
+    kept = [number for number, seats in enumerate(seats_of_texts) if _is_whole(seats, names)]
+    if len(kept) < FEWEST_FITTED:
+        raise DataError(
+            f"only {counted(len(kept), 'text was', 'texts were')} judged by all seats "
+            f"({', '.join(names)}), and fitting a cascade needs {FEWEST_FITTED}: judge more texts "
+            "with all seats, without a cascade"
+        )
+    return kept
 
 
 def _is_whole(seats: Seats, names: Iterable[str]) -> bool:

@@ -81,10 +81,7 @@ _LAYOUT = 1
 
 
 def run_on_cluster(
-    job: ClusterJob,
-    show: Callable[[ChunkRecord], None],
-    *,
-    stop_token: ClusterStop | None = None,
+    job: ClusterJob, show: Callable[[ChunkRecord], None], *, stop_token: ClusterStop | None = None
 ) -> str:
     """Judge the rows that are not judged yet, and join the results in the order of the rows.
 

@@ -1,5 +1,6 @@
 """Runs: jobs with a folder for their manifest, memory and results, from which they resume."""
 
+import hashlib
 import json
 import os
 import platform
@@ -23,6 +24,7 @@ from spanjury.judges.core import (
     StoreError,
     counted,
     fingerprint,
+    first_problem,
     hide,
     is_secret_name,
 )
@@ -60,7 +62,16 @@ def manifest_of(job: Job) -> Mapping[str, object]:
         values: Mapping[str, object] = _plain_fields(job)
     except TypeError:  # an option or a judge of another type
         values = _JOB.get().dump_python(job, mode="json")
-    return manifest_of_values(values)
+    return {**manifest_of_values(values), **({} if job.shard is None else _data_digest(job.data))}
+
+
+def _data_digest(data: Path) -> Mapping[str, str]:
+    """Return a digest of a data file, by which `merge` recognises shards of other data."""
+    try:
+        with data.open("rb") as file:
+            return {"data_digest": hashlib.file_digest(file, "sha256").hexdigest()}
+    except OSError:  # a folder, or the name of a data set
+        return {}
 
 
 def manifest_of_values(values: Mapping[str, object]) -> Mapping[str, object]:
@@ -99,9 +110,7 @@ def read_job(manifest: Mapping[str, object]) -> Job:
         job = _JOB.get().validate_python(_with_todays_models(manifest.get("job")))
         return replace(job, panel=as_begun(job.panel, manifest))
     except pydantic.ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise StoreError(f"the manifest has no valid job: {field}: {problem['msg']}") from error
+        raise StoreError(f"the manifest has no valid job: {first_problem(error)}") from error
 
 
 def _with_todays_models(job: object) -> object:

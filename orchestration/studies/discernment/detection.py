@@ -271,10 +271,51 @@ def detections(
     rules, shape = [each.perturbation for each in conditions], (len(conditions), len(scales))
     effects = np.array([[rule.effect_on(name) for name in scales] for rule in rules], dtype=object)
     falls, stays = ((effects == word).reshape(shape) for word in ("falls", "unchanged"))
-    spared = stays.all(axis=1)
     harmless = np.array([is_harmless(rule, aspects=[*scales]) for rule in rules], dtype=np.bool_)
     once, owner = score_arrays.single(), score_arrays.owner
-    aspects = [
+    aspects = _scores_of_aspects(once, owner=owner, stays=stays, harmless=harmless)
+    resampled = bootstrap(
+        _in_blocks(
+            by_owner(stacked([aspect.effect() for aspect in aspects]), owner),
+            rows=max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum())))),
+        ),
+        items=len({*once.sources}),
+        rng=np.random.default_rng(seed),
+        draws=min(draws, _DRAWS),
+    )
+
+    def in_cell(row: int, column: int) -> Detection:
+        name = once.aspects[row]
+        cell = resampled._replace(
+            estimate=resampled.estimate[row, :, column], draws=resampled.draws[:, row, :, column]
+        )
+        return _detection(name, aspects[row], cell, column=column, scale=scales[name])
+
+    stated = np.array([aspect.can_state(USUAL) for aspect in aspects], dtype=bool)
+    return Detections(
+        alarms=tuple(map(_alarms, once.aspects, aspects)),
+        by_condition=tuple(
+            tuple(in_cell(row, column) for row in range(len(aspects)))
+            for column in range(len(conditions))
+        ),
+        caught=_mean_caught(aspects, resampled, falls.T & stated[:, np.newaxis]),
+    )
+
+
+def _scores_of_aspects(
+    once: ScoreArrays,
+    *,
+    owner: NDArray[np.intp],
+    stays: NDArray[np.bool_],
+    harmless: NDArray[np.bool_],
+) -> list[AspectScores]:
+    """Return the scores of each aspect.
+
+    `stays`: shape ``(conditions, aspects)``, where no score should change; `harmless`: conditions
+    after which none should.
+    """
+    spared = np.asarray(stays.all(axis=1))
+    return [
         AspectScores(
             clean=once.clean[row],
             changed=once.damaged[:, row],
@@ -286,36 +327,6 @@ def detections(
         )
         for row in range(len(once.aspects))
     ]
-    resampled = bootstrap(
-        _in_blocks(
-            by_owner(stacked([aspect.effect() for aspect in aspects]), owner),
-            rows=max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum())))),
-        ),
-        items=len({*once.sources}),
-        rng=np.random.default_rng(seed),
-        draws=min(draws, _DRAWS),
-    )
-    stated = np.array([aspect.can_state(USUAL) for aspect in aspects], dtype=bool)
-    return Detections(
-        alarms=tuple(map(_alarms, once.aspects, aspects)),
-        by_condition=tuple(
-            tuple(
-                _detection(
-                    name,
-                    aspect,
-                    resampled._replace(
-                        estimate=resampled.estimate[row, :, column],
-                        draws=resampled.draws[:, row, :, column],
-                    ),
-                    column=column,
-                    scale=scales[name],
-                )
-                for row, (name, aspect) in enumerate(zip(once.aspects, aspects, strict=True))
-            )
-            for column in range(len(harmless))
-        ),
-        caught=_mean_caught(aspects, resampled, falls.T & stated[:, np.newaxis]),
-    )
 
 
 def _mean_caught(

@@ -18,7 +18,15 @@ from typing import Literal, TypeVar, get_args
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from spanjury.judges.core import DataError, Message, Report, Scale, Segment, fingerprint
+from spanjury.judges.core import (
+    DataError,
+    Message,
+    Report,
+    Scale,
+    Segment,
+    fingerprint,
+    first_problem,
+)
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.text import fold
 
@@ -251,9 +259,7 @@ def _example(line: bytes, form: TypeAdapter[T], *, where: str) -> T:
     try:
         return form.validate_json(line)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        path = ".".join(map(str, problem["loc"]))
-        raise DataError(f"{where}: not a training example: {path} {problem['msg']}") from error
+        raise DataError(f"{where}: not a training example: {first_problem(error)}") from error
 
 
 def split_file(split: Split) -> str:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from spanjury.judges.core import (
     MAX_SEVERITY,
@@ -34,11 +35,20 @@ from spanjury.judges.core.transcript import Position, position_in
 from spanjury.orchestration.studies.relations import RELATIONS, Comparison, parse_comparison
 
 _Value = float | str | None
+_Meeting = Literal["none", "some", "all"]
+"""Values of a field that meet a condition."""
+_PROBLEMS: Mapping[_Meeting, str] = {
+    "none": "can never hold",
+    "some": "",
+    "all": "always holds",
+}
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 _EQUALITY = ("=", "!=")
 _USUAL = Scale()
 _DECISIONS = tuple(Decision)
 """Decisions from the mildest to the most severe."""
+_NO_RANK = math.nan
+"""Rank of a missing decision, which is only unequal to every rank."""
 
 _SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = {
     "severity": lambda span: span.severity,
@@ -64,6 +74,11 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 }
 _WHOLE = ("severity", _COUNT)
 """Fields that are whole numbers."""
+_OF_ALL_REPORTS = ("decision", "score", "error_probability", _COUNT)
+"""Fields of which some value must not meet a condition: it would fail every report.
+
+Those of spans are not among them: ``severity>=1`` asks for any error.
+"""
 _WORDS: Mapping[str, Sequence[str]] = {
     "outcome": [*Outcome],
     "located": [*Located],
@@ -93,10 +108,10 @@ class Condition:
         names = (part for part in self.of_report if part.field == "aspect")
         return bool(self._scores) and all(part.is_met(aspect.name) for part in names)
 
-    def can_hold_on(self, scale: Scale) -> bool:
-        """Return whether a score on `scale` can meet it."""
+    def meeting(self, scale: Scale) -> "_Meeting":
+        """Return how many of the scores on `scale` meet it."""
         high = scale.high if _names_aspect(self.of_report) else _USUAL.high
-        return _can_hold("score", self._scores, high=high)
+        return _meeting("score", self._scores, high=high)
 
     @property
     def _scores(self) -> Sequence["_Compared"]:
@@ -160,7 +175,7 @@ class Failure:
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition; raise `ConfigError` if it is of another form, or can never be met.
+    """Read a condition; raise `ConfigError` if it is of another form, never holds or always does.
 
     Examples
     --------
@@ -171,8 +186,8 @@ def parse_condition(text: str) -> Condition:
     compared = [_compared(part, text) for part in _AND.split(text.strip())]
     for name in FIELDS:
         parts = [part for part in compared if part.field == name]
-        if not _can_hold(name, parts, high=_RANGES.get(name, (0, 0))[1]):
-            raise ConfigError(f"{text.strip()!r} can never hold: {name} is {_range_of(name)}")
+        if problem := _PROBLEMS[_meeting(name, parts, high=_RANGES.get(name, (0, 0))[1])]:
+            raise ConfigError(f"{text.strip()!r} {problem}: {name} is {_range_of(name)}")
     _check_usual_scale(text.strip(), compared)
     return Condition(
         text=text.strip(),
@@ -183,34 +198,31 @@ def parse_condition(text: str) -> Condition:
 
 
 def _check_usual_scale(text: str, compared: Sequence["_Compared"]) -> None:
-    """Raise `ConfigError` if a score of all aspects is compared with one beyond the usual scale."""
+    """Raise `ConfigError` if scores of all aspects are compared with one that divides none."""
     scores = [part for part in compared if part.field == "score"]
     if _names_aspect(compared):
         return
-    if any(float(part.value) > _USUAL.high for part in scores) or not _can_hold(
-        "score", scores, high=_USUAL.high
-    ):
+    problem = _PROBLEMS[_meeting("score", scores, high=_USUAL.high)]
+    if any(float(part.value) > _USUAL.high for part in scores):
+        problem = problem or "is beyond the scale"
+    if problem:
         raise ConfigError(
-            f"{text!r} can never hold or always does: without aspect=NAME, the score is on the"
-            f" scale of {_USUAL.low} to {_USUAL.high}; name an aspect to use its own scale"
+            f"{text!r} {problem}: without aspect=NAME, the score is on the scale of {_USUAL.low} to"
+            f" {_USUAL.high}; name an aspect to use its own scale"
         )
 
 
-def impossible_score(conditions: Iterable[Condition], aspects: Collection[Aspect]) -> str:
-    """Return which condition compares scores of `aspects`, and can hold on the scale of none.
+def unfit_score(conditions: Iterable[Condition], aspects: Collection[Aspect]) -> str:
+    """Return which condition compares scores of `aspects`, and is met by all of them or by none.
 
     The text is empty if there is no such condition.
     """
     for condition in conditions:
-        scales: dict[str, Scale] = {}
-        for aspect in filter(condition.is_about, aspects):
-            if condition.can_hold_on(aspect.scale):
-                break
-            scales[aspect.name] = aspect.scale
-        else:
-            if scales:
-                ranges = (f"{name} from 1 to {scale.high}" for name, scale in scales.items())
-                return f"{condition.text!r} can never hold; scores: {', '.join(ranges)}"
+        judged = [*filter(condition.is_about, aspects)]
+        meetings = {condition.meeting(aspect.scale) for aspect in judged}
+        if len(meetings) == 1 and (problem := _PROBLEMS[meetings.pop()]):
+            ranges = dict.fromkeys(f"{each.name} from 1 to {each.scale.high}" for each in judged)
+            return f"{condition.text!r} {problem}; scores: {', '.join(ranges)}"
     return ""
 
 
@@ -302,22 +314,29 @@ def _range_of(name: str) -> str:
     return f"a whole number, {numbers}" if name in _WHOLE else numbers
 
 
-def _can_hold(name: str, parts: Sequence["_Compared"], *, high: float) -> bool:
-    """Return whether any value of a field, of at most `high` if it is a number, meets all parts."""
-    values: list[_Value]
+def _meeting(name: str, parts: Sequence["_Compared"], *, high: float) -> "_Meeting":
+    """Return how many values of a field, of at most `high` if it is a number, meet all parts."""
+    values = _values(name, parts, high=high)
+    met = [all(part.is_met(value) for part in parts) for value in values]
+    if not any(met):
+        return "none"
+    ranked = met[1:] if name == "decision" else met  # a missing decision is no reason to accept it
+    return "all" if parts and name in _OF_ALL_REPORTS and all(ranked) else "some"
+
+
+def _values(name: str, parts: Sequence["_Compared"], *, high: float) -> list[_Value]:
+    """Return a value of a field on each side of every number or word that it is compared with."""
     if name == "decision":
-        values = [*range(len(_DECISIONS)), math.nan]
-    elif name in _WORDS:
-        values = [*_WORDS[name]] or [*(part.value for part in parts), ""]  # and any other word
-    else:
-        low = _RANGES[name][0]
-        bounds = sorted({low, high, *(float(part.value) for part in parts)} - {math.inf})
-        bounds = [*bounds, bounds[-1] + 1]
-        between = [(lower + upper) / 2 for lower, upper in pairwise(bounds)]
-        near = [math.floor(bound) + step for bound in bounds for step in (-1, 0, 1)]
-        numbers = near if name in _WHOLE else [*bounds, *between]
-        values = [number for number in numbers if low <= number <= high]
-    return any(all(part.is_met(value) for part in parts) for value in values)
+        return [_NO_RANK, *range(len(_DECISIONS))]
+    if name in _WORDS:
+        return [*_WORDS[name]] or [*(part.value for part in parts), ""]  # and any other word
+    low = _RANGES[name][0]
+    bounds = sorted({low, high, *(float(part.value) for part in parts)} - {math.inf})
+    bounds = [*bounds, bounds[-1] + 1]
+    between = [(lower + upper) / 2 for lower, upper in pairwise(bounds)]
+    near = [math.floor(bound) + step for bound in bounds for step in (-1, 0, 1)]
+    numbers = near if name in _WHOLE else [*bounds, *between]
+    return [number for number in numbers if low <= number <= high]
 
 
 def _names_aspect(parts: Iterable["_Compared"]) -> bool:
@@ -331,8 +350,7 @@ def _on_usual_scale(score: float, scale: Scale) -> float:
 
 
 def _rank(decision: Decision | None) -> float:
-    """Return the rank of a decision; without one, NaN, which is only unequal to every rank."""
-    return math.nan if decision is None else _DECISIONS.index(decision)
+    return _NO_RANK if decision is None else _DECISIONS.index(decision)
 
 
 def _says(result: Result) -> str:

@@ -16,8 +16,8 @@ from spanjury.orchestration.studies.failing.conditions import (
     Condition,
     Failure,
     failure_of,
-    impossible_score,
     parse_condition,
+    unfit_score,
 )
 from spanjury.orchestration.studies.relations import parse_number
 
@@ -62,7 +62,8 @@ class MeanDemand:
 def parse_mean_demand(text: str) -> MeanDemand:
     """Read ``ASPECT=SCORE`` or ``SCORE``; raise `ConfigError` if it is neither.
 
-    ``SCORE`` is on the usual scale, of at most 5. Every scale begins at 1, so less is refused.
+    ``SCORE`` is on the usual scale, of at most 5. Every mean is 1 or more, so only more can be
+    demanded.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def parse_mean_demand(text: str) -> MeanDemand:
         raise ConfigError(
             f"invalid score {text!r}: write SCORE or ASPECT=SCORE, for example consistency=4"
         )
-    if least < _USUAL.low:
+    if least <= _USUAL.low:
         raise ConfigError(f"invalid score {text!r}: every mean meets it, since scores begin at 1")
     if not equals and least > _USUAL.high:
         raise ConfigError(
@@ -186,17 +187,19 @@ def parse_terms(
     )
 
 
-def impossible_term(terms: Terms, aspects: Collection[Aspect]) -> str:
-    """Return which term compares scores of `aspects` with one that none of their scales has.
+def unfit_term(terms: Terms, aspects: Collection[Aspect]) -> str:
+    """Return which terms no text that is judged on `aspects` can miss or meet; empty if none.
 
-    The text is empty if there is no such term.
+    They name another aspect, or compare scores with a number that does not divide their scale.
     """
-    return impossible_score(terms.conditions, aspects) or next(
-        _impossible_means(terms.means, aspects), ""
-    )
+    judged = dict.fromkeys(aspect.name for aspect in aspects)
+    if others := sorted(terms.aspects - judged.keys()):
+        names = ", ".join(map(repr, others))
+        return f"no text is judged on {names}; aspects: {', '.join(judged)}"
+    return unfit_score(terms.conditions, aspects) or next(_unfit_means(terms.means, aspects), "")
 
 
-def _impossible_means(means: Iterable[MeanDemand], aspects: Collection[Aspect]) -> Iterator[str]:
+def _unfit_means(means: Iterable[MeanDemand], aspects: Collection[Aspect]) -> Iterator[str]:
     for mean in means:
         highest = max((each.scale.high for each in aspects if each.name == mean.aspect), default=0)
         if highest and mean.least > highest:
@@ -268,10 +271,10 @@ class Gate:
 def held_to(terms: Terms, results: Iterable[Result]) -> Gate:
     """Return a gate that all `results` went through; those of a text follow each other.
 
-    Raise `ConfigError` if a term compares scores with one that no aspect's scale has.
+    Raise `ConfigError` if a term is unfit for the aspects of `results`.
     """
     results = tuple(results)
-    if problem := impossible_term(terms, [result.aspect for result in results]):
+    if problem := unfit_term(terms, [result.aspect for result in results]):
         raise ConfigError(problem)
     gate = Gate(terms=terms)
     for result in results:

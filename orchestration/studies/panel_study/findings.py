@@ -19,6 +19,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
     SeatPrices,
     Settings,
     Unit,
+    bounded,
     mean_scores,
     source_folds,
     splits,
@@ -115,7 +116,7 @@ def _contrast(
     drawn = bootstrap(
         effect, items=sources, rng=default_rng(settings.seed), draws=max(settings.draws, 1)
     )
-    return estimates(drawn)[0]
+    return bounded(estimates(drawn)[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +165,7 @@ def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyF
             second=seats.names[column],
             family=of_seat[row] if of_seat[row] == of_seat[column] else None,
             texts=int(shared.items[row, column]),
-            partial=Estimate(*(float(part[row, column]) for part in shared[:3])),
+            partial=bounded(Estimate(*(float(part[row, column]) for part in shared[:3]))),
         )
         for row, column in cells
     ]
@@ -177,7 +178,7 @@ def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyF
         pairs=tuple(
             sorted(pairs, key=lambda pair: (np.isnan(pair.partial.value), -pair.partial.value))
         ),
-        effective=Estimate(shared.effective, shared.effective_low, shared.effective_high),
+        effective=bounded(Estimate(shared.effective, shared.effective_low, shared.effective_high)),
         within=float(mean_of_defined([pair.partial.value for pair in pairs if pair.family])),
         between=float(mean_of_defined(apart)),
     )

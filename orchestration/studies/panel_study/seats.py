@@ -21,10 +21,14 @@ from spanjury.orchestration.studies.estimates import numbered
 from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import Method
-from spanjury.stats.correlations.grouping import Level, level_correlations
-from spanjury.stats.correlations.resampled_correlations import Over, resampled_correlations
+from spanjury.stats.correlations.grouping import Level, LevelCorrelations, level_correlations
+from spanjury.stats.correlations.resampled_correlations import (
+    Over,
+    correlation_estimate,
+    resampled_correlations,
+)
 from spanjury.stats.correlations.weighted_correlation import WeighedMethod, weighted_correlation
-from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
+from spanjury.stats.resampling import NOISE, Estimate, Resampled, bootstrap, estimates
 
 Unit = Literal["dollars", "tokens", "calls", "seconds"]
 
@@ -355,36 +359,43 @@ class Agreement:
 
     def of(self, scores: FloatArray) -> FloatArray:
         """Return the agreement of scores of shape ``(..., texts)``."""
-        parts = [
-            level_correlations(human, of_group, level=self.level, method=self.settings.method).value
+        return mean_scores(np.array([part.value for part in self._within_groups(scores)]))
+
+    def _within_groups(self, scores: FloatArray) -> list[LevelCorrelations]:
+        level, method = self.level, self.settings.method
+        return [
+            level_correlations(human, of_group, level=level, method=method)
             for human, of_group in self.seats.within_groups(scores)
         ]
-        return mean_scores(np.array(parts))
 
     def estimates(self, scores: FloatArray) -> list[Estimate]:
         """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
-        values = self.of(scores)
-        for value, line in zip(values, scores, strict=True):
+        for line in scores:
             if line.tobytes() not in self._estimates:  # one panel is on several tables
-                self._estimates[line.tobytes()] = self._estimate(float(value), line[np.newaxis])
+                self._estimates[line.tobytes()] = self._estimate(line)
         return [self._estimates[line.tobytes()] for line in scores]
+
+    def _estimate(self, line: FloatArray) -> Estimate:
+        value = self.of(line)
+        if not self.settings.draws:
+            return Estimate(float(value))
+        draws = self.drawn(line[np.newaxis], draws=self.settings.draws).draws[:, 0]
+        correlations = sum(int(part.groups) for part in self._within_groups(line))
+        units = self.seats.systems if self.level == "system" else self.seats.sources
+        items = np.unique(units[~np.isnan(line)]).size
+        return correlation_estimate(Resampled(value, draws), groups=correlations, items=items)
 
     def gains(self, scores: FloatArray, *, base: FloatArray) -> list[Estimate]:
         """Return by how much each agrees more than `base`, on the texts that both have."""
-        gains = []
-        for line in scores:
-            both = np.where(np.isnan(base + line), np.nan, np.array([base, line]))
-            values = self.of(both)
-            gains.append(self._estimate(float(values[1] - values[0]), both))
-        return gains
+        return [self._gain(line, base) for line in scores]
 
-    def _estimate(self, value: float, scores: FloatArray) -> Estimate:
-        """Add the interval of the agreement of one line of scores, or of the gain of the second."""
+    def _gain(self, line: FloatArray, base: FloatArray) -> Estimate:
+        both = np.where(np.isnan(base + line), np.nan, np.array([base, line]))
+        before, after = self.of(both)
         if not self.settings.draws:
-            return Estimate(value)
-        draws = self.drawn(scores, draws=self.settings.draws).draws
-        gained = draws[:, -1] - draws[:, 0] if len(scores) > 1 else draws[:, 0]
-        return estimates(Resampled(np.asarray(value), gained))[0]
+            return Estimate(float(after - before))
+        draws = self.drawn(both, draws=self.settings.draws).draws
+        return bounded(estimates(Resampled(after - before, draws[:, 1] - draws[:, 0]))[0])
 
     def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
         """Resample inputs, group by group, for scores of shape ``(many, texts)``.
@@ -499,7 +510,12 @@ def weighed(
         return Estimate(value)
     rng = default_rng(settings.seed)
     drawn = bootstrap(agreement, items=sources, rng=rng, draws=settings.draws)
-    return estimates(drawn._replace(estimate=np.asarray(value)))[0]
+    return bounded(estimates(drawn._replace(estimate=np.asarray(value)))[0])
+
+
+def bounded(estimate: Estimate) -> Estimate:
+    """Leave out an interval of width 0: equal draws do not show that unseen texts are equal."""
+    return estimate if estimate.high - estimate.low > NOISE else Estimate(estimate.value)
 
 
 def estimate_cell(estimate: Estimate, spec: str = VALUE) -> Cell:

@@ -510,7 +510,8 @@ def _advised(
     for point in shown:
         gain = agreement.gains(points[best][np.newaxis], base=points[point])[0]
         corrected = gain.value - (best.optimism - point.optimism)
-        if corrected <= (gain.high - gain.low) / _WIDTH:
+        error = 0 if math.isnan(gain.low) else (gain.high - gain.low) / _WIDTH
+        if corrected <= error:
             return point
     return best
 

@@ -291,7 +291,7 @@ def study_report(findings: StudyFindings) -> Report:
     settings = findings.settings
     measured = (
         f"{settings.method}; {settings.folds} folds by source; intervals of 95 % from"
-        f" {settings.draws} draws, seed {settings.seed}"
+        f" {settings.draws} draws, seed {settings.seed}; none if all draws are equal"
     )
     return Report(
         title="Which seats",

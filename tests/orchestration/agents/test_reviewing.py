@@ -272,7 +272,7 @@ def test_a_tool_may_be_an_object_that_specifies_it() -> None:
     )
     with pytest.raises(ConfigError, match="expected its name, description and parameters"):
         review(FIRST, tools=[lambda date: date])
-    with pytest.raises(ConfigError, match="expected a list of specifications"):
+    with pytest.raises(ConfigError, match="tools must be a list, got a dict"):
         review(FIRST, tools=TOOLS[0])  # type: ignore[arg-type]
 
 

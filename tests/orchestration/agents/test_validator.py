@@ -1,6 +1,6 @@
 """The output validator, in real agents over real panels; only the models are scripted."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -68,6 +68,23 @@ async def test_a_faulty_output_goes_back_with_numbered_errors_and_evidence(panel
     assert "The source says '1932'." in feedback
     assert 'Article says: "The bridge opened in 1932."' in feedback
     assert [report.text for report in reports] == [WRONG, RIGHT]
+
+
+async def test_words_that_two_judges_mark_are_sent_back_once_with_both_explanations() -> None:
+    agent = Agent(FunctionModel(Script(WRONG, RIGHT)), retries=1)
+    spans = (
+        mark(WRONG, "1935", "It is late.", 4, category="contradicted date"),
+        mark(WRONG, "1935", "It reads oddly.", 4, category="form"),
+    )
+    judges = [FixedJudge(says=Report(score=1, spans=(span,))) for span in spans]
+    aspects = ["consistency", "fluency"]
+    agent.output_validator(
+        jury_validator(aspects=aspects, judges=judges, source=SOURCE, on_unscored="accept")
+    )
+    feedback, *_ = said_back((await agent.run("Summarise.")).all_messages())
+    assert feedback.count('"1935"') == 1
+    assert "(consistency, fluency, contradicted date, " in feedback
+    assert "   It is late.\n   It reads oddly.\n" in feedback
 
 
 async def test_a_sound_output_passes_at_once(panel: Panel) -> None:
@@ -209,24 +226,45 @@ async def test_a_stream_is_judged_when_it_is_whole(panel: Panel) -> None:
 def test_settings_that_cannot_be_are_refused_when_the_validator_is_made() -> None:
     with pytest.raises(ConfigError, match="no field 'gravity'"):
         jury_validator(fail_on="gravity>=4")
-    with pytest.raises(ConfigError, match="on_unscored is raise, retry or accept"):
+    with pytest.raises(ConfigError, match="on_unscored must be 'raise', 'retry' or 'accept', got"):
         jury_validator(on_unscored="ignore")  # type: ignore[arg-type]  # the mistake
 
 
-async def test_a_condition_on_an_aspect_that_the_output_is_not_judged_on_is_refused(
+@pytest.mark.parametrize("terms", [{"aspects": "consistency"}, {"task": "agent"}])
+async def test_a_condition_on_an_aspect_that_no_output_is_judged_on_is_refused_at_once(
+    panel: Panel, terms: dict[str, str]
+) -> None:
+    fail_on = "aspect=relevance and severity>=4"
+    with pytest.raises(ConfigError, match="nothing is judged on 'relevance'"):
+        jury_validator(panel, source=SOURCE, fail_on=fail_on, **terms)  # type: ignore[arg-type]  # keywords
+
+
+async def test_an_unknown_aspect_is_refused_when_the_validator_is_made(panel: Panel) -> None:
+    with pytest.raises(ConfigError, match="'consistncy'; did you mean 'consistency'"):
+        jury_validator(panel, "consistncy", source=SOURCE)
+
+
+async def test_a_condition_is_refused_in_the_run_if_the_source_decides_on_the_task(
     panel: Panel,
 ) -> None:
     agent = Agent(FunctionModel(Script(WRONG)))
-    fail_on = "aspect=fluency and severity>=4"
-    agent.output_validator(jury_validator(panel, "consistency", source=SOURCE, fail_on=fail_on))
-    with pytest.raises(ConfigError, match="nothing is judged on 'fluency'"):
+    fail_on = "aspect=simplicity and severity>=4"
+    agent.output_validator(jury_validator(panel, source=SOURCE, fail_on=fail_on))
+    with pytest.raises(ConfigError, match="nothing is judged on 'simplicity'"):
         await agent.run("Summarise.")
+
+
+async def test_arguments_of_another_type_are_refused_by_name(panel: Panel) -> None:
+    wrong: Mapping[str, object] = {"aspects": 3, "text": "body", "on_report": 3, "source": 3}
+    for name, value in wrong.items():
+        with pytest.raises(ConfigError, match=f"^{name} must be .*, got {value!r}$"):
+            jury_validator(panel, **{name: value})  # type: ignore[arg-type]  # the mistake
 
 
 async def test_an_output_that_is_no_text_names_the_remedy(panel: Panel) -> None:
     agent = Agent(FunctionModel(Script(RIGHT)), output_type=Summary)
     agent.output_validator(jury_validator(panel, "consistency", source=SOURCE))
-    with pytest.raises(ConfigError, match="a Summary is no text"):
+    with pytest.raises(ConfigError, match="type Summary is no text"):
         await agent.run("Summarise.")
 
 

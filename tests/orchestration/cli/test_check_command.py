@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from fakes.command import call
+from fakes.command import call, complaint
 from loopback.answers import STALL, Answer
 from loopback.server import LoopbackServer, Received
 
@@ -43,6 +43,22 @@ def test_a_demand_that_the_text_does_not_meet_ends_with_its_code(folder: Path) -
     call(folder, *flags, "--fail-on", "category=harmful")
 
 
+@pytest.mark.parametrize(
+    ("demand", "problem"),
+    [
+        (("--fail-on", "aspect=tone and severity>=1"), "no text is judged on 'tone'; aspects: con"),
+        (("--fail-under", "tone=4"), "no text is judged on 'tone'; aspects: consistency, fluency"),
+        (("--fail-on", "aspect=fluency and score<=5"), "always holds; scores: fluency from 1 to 5"),
+    ],
+)
+def test_a_demand_that_does_not_fit_the_text_is_refused_before_it_is_judged(
+    folder: Path, demand: tuple[str, str], problem: str
+) -> None:
+    refused = call(folder, "check", "draft.txt", *RULES, *demand, code=USAGE)
+    assert problem in complaint(refused.stderr)
+    assert not refused.stdout
+
+
 def test_evidence_names_the_file_if_there_are_several(folder: Path) -> None:
     sources = ("--source", "notes.txt", "--source", "article.txt")
     done = call(folder, "check", "draft.txt", *sources, *RULES, "--json")
@@ -54,6 +70,13 @@ def test_a_question_makes_the_text_an_answer(folder: Path) -> None:
     asked = ("--question", "When did it open?", "--source", "article.txt")
     report = json.loads(call(folder, "check", "draft.txt", *asked, *RULES, "--json").stdout)
     assert (report["task"], report["decision"]) == ("question-answering", "faulty")
+
+
+def test_a_file_of_rows_is_read_as_one_text_and_the_command_for_rows_is_named(folder: Path) -> None:
+    (folder / "rows.jsonl").write_text('{"id": "1", "output": "The bridge is green."}\n' * 2)
+    done = call(folder, "check", "rows.jsonl", "--source", "article.txt", *RULES)
+    hint = "rows.jsonl is read as one text; judge its rows by: spanjury evaluate rows.jsonl"
+    assert hint in done.stderr.splitlines()
 
 
 def test_a_text_may_come_through_a_pipe(folder: Path) -> None:

@@ -163,7 +163,11 @@ def test_a_plugin_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 STRANGE = """
+from dataclasses import dataclass
+from typing import Annotated
+
 from spanjury import Report
+from spanjury.exams import PanelStudy, Parameter
 from spanjury.stats import paired
 
 class Right:
@@ -227,6 +231,22 @@ def nothing():
 
 async def backend(name, *, options):
     yield None
+
+class Planned(PanelStudy):
+    def plan(self):
+        return None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedTwice(Planned):
+    judge: Annotated[str, Parameter("A second judge.")] = ""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Helpful(Planned):
+    help: Annotated[str, Parameter("Help.")] = ""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixed(Planned):
+    depth: Annotated[int | str, Parameter("A number or a word.")] = 1
 """
 POINTS = """
 [spanjury.judges]
@@ -259,6 +279,9 @@ rule = stranger:number
 rows = stranger:nothing
 [spanjury.exams]
 study = stranger:number
+judged-twice = stranger:JudgedTwice
+helpful = stranger:Helpful
+mixed = stranger:Mixed
 class = stranger:number
 [spanjury.judge]
 misplaced = stranger:Right
@@ -295,7 +318,7 @@ def test_the_doctor_names_plugins_of_others_that_break_their_contract(
     assert " at 0x" not in done.output
     (verdict,) = [row for row in rows if row.startswith("all of spanjury is well")]
     assert "others: 14 in spanjury.judges, " in verdict
-    assert "2 in spanjury.exams, " in verdict
+    assert "5 in spanjury.exams, " in verdict
     for plugin, reason in {
         "judges: ends": "spanjury.judges plugin 'ends' (exiting:judge, of the package strange)",
         "judges: panics": "spanjury.judges plugin 'panics' (panicking:judge, of the package",
@@ -319,6 +342,9 @@ def test_the_doctor_names_plugins_of_others_that_break_their_contract(
         "perturbations: rule": "perturbation 'rule' must be a Perturbation",
         "sources: rows": "source 'rows' must take (path), and does not",
         "exams: study": "exam 'study' must be a PanelStudy",
+        "exams: judged-twice": "--judge: every command of an exam has a flag of this name",
+        "exams: helpful": "--help: every command of an exam has a flag of this name",
+        "exams: mixed": "'mixed': no flags can be made: Typer currently doesn't support Union",
         "models: undecorated": "model backend 'undecorated' must return an async context manager",
     }.items():
         state, note = states.pop(f"spanjury.{plugin}")

@@ -95,6 +95,7 @@ def test_nothing_in_common_is_a_matter_of_usage() -> None:
     ("files", "problem"),
     [
         ({}, "bad holds no exam: there is no scores.jsonl in it"),
+        ({"run.json": "{}"}, "bad holds a run of texts, no exam: compare two runs with"),
         ({"memory.sqlite3": ""}, "bad holds an exam that has not ended: run it again"),
         (
             {"findings.json": "{}"},

@@ -125,7 +125,7 @@ def test_no_more_than_twenty_failing_rows_are_named_and_the_rest_is_counted(tmp_
 
 @pytest.mark.parametrize(
     ("demand", "code"),
-    [("1", 0), ("consistency=1", 0), ("5", 5), ("consistency=5", 5), ("fluency=5", 0)],
+    [("2", 0), ("consistency=2", 0), ("5", 5), ("consistency=5", 5), ("fluency=5", 0)],
 )
 def test_a_mean_score_below_the_demand_exits_with_5(folder: Path, demand: str, code: int) -> None:
     done = call(folder, *JUDGE, *BOTH, "--fail-under", demand, code=code)
@@ -153,6 +153,12 @@ def test_the_share_of_faulty_texts_counts_texts_only(folder: Path, share: str, c
         ("--fail-on", "severity>=six", "severity is a number, not 'six'"),
         ("--fail-on", "severity>=6", "severity is a whole number, 1 to 5, not 6"),
         ("--fail-on", "probability>1", "'probability>1' can never hold: probability is 0 to 1"),
+        ("--fail-on", "score<=5", "'score<=5' always holds: without aspect=NAME, the score is on"),
+        (
+            "--fail-on",
+            "aspect=consistency and score<=5",
+            "always holds; scores: consistency from 1 to 5",
+        ),
         ("--fail-on", "score>=99", "without aspect=NAME, the score is on the scale of 1 to 5"),
         (
             "--fail-on",
@@ -248,9 +254,9 @@ def test_a_report_without_a_score_fails_only_where_a_score_is_asked(folder: Path
 def test_a_mean_and_a_share_of_nothing_are_not_met(folder: Path) -> None:
     with PartlyServer("The bridge") as server:
         done = call(
-            folder, *server.judge, "--fail-under", "fluency=1", "--max-flagged", "100%", code=3
+            folder, *server.judge, "--fail-under", "fluency=2", "--max-flagged", "100%", code=3
         )
-    assert "not met: mean score of fluency >= 1 (it is no score)" in done.stderr
+    assert "not met: mean score of fluency >= 2 (it is no score)" in done.stderr
     assert "not met: faulty texts <= 100% (no text has a decision)" in done.stderr
 
 

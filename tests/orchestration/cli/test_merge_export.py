@@ -60,6 +60,24 @@ def test_a_caution_says_that_shards_outside_a_run_folder_may_be_of_different_dat
     assert "2 of 2 shards have no run.json, which names their data" in done.stderr
 
 
+def test_shards_of_a_data_file_that_was_changed_between_them_are_refused() -> None:
+    evaluate("--shard", "1/2", "--run-dir", "all")
+    changed = ({**row, "output": "Other."} for row in ROWS)
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, changed)))
+    evaluate("--shard", "2/2", "--run-dir", "all")
+    done = spanjury("merge", "all", code=1)
+    assert "are not of one run: rows.jsonl had other bytes" in done.stderr
+
+
+def test_shards_of_a_folder_of_texts_have_no_digest_and_are_merged() -> None:
+    Path("texts").mkdir()
+    for name in "abc":
+        Path("texts", f"{name}.txt").write_text("A text.")
+    for number in (1, 2):
+        spanjury("evaluate", "texts", "--shard", f"{number}/2", "--run-dir", "all")
+    assert spanjury("merge", "all").stderr.startswith("6 rows of 2 shards are in ")
+
+
 def test_merged_shards_are_exported_with_their_texts() -> None:
     for number in (1, 2):
         evaluate("--shard", f"{number}/2", "--run-dir", "all")
@@ -153,10 +171,10 @@ def test_a_missing_run_is_reported() -> None:
 @pytest.mark.parametrize(
     ("flags", "known"),
     [
-        (("-o", "table.xlsx"), "'xlsx'; known: csv, tsv, jsonl"),
-        (("-o", "table"), "''; known: csv, tsv, jsonl"),
-        (("--form", "xml"), "'xml'; known: csv, tsv, jsonl"),
-        (("--rows", "words"), "'words'; known: assessments, spans"),
+        (("-o", "table.xlsx"), "the ending of table.xlsx must be one of csv, tsv, jsonl"),
+        (("-o", "table"), "mqm, not ''"),
+        (("--form", "xml"), "--form must be one of csv, tsv, jsonl"),
+        (("--rows", "words"), "--rows must be one of assessments, spans, not 'words'"),
         (("--rows", "spans", "--form", "jsonl"), "expected csv or tsv"),
     ],
 )

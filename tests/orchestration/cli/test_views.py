@@ -357,6 +357,20 @@ def test_the_table_fits_80_columns_and_cuts_no_figure() -> None:
     assert any("100% / 0% │    100% │  4.00 │ 100% (1/1)" in line for line in lines)
 
 
+def test_a_narrow_terminal_has_the_means_as_text_with_their_names_whole() -> None:
+    summary = Summary()
+    for system in ("system-a", "system-b"):
+        summary.add(result(4, system=system))
+    text = printed(summary_view(summary, unsure=0), width=60)
+    assert all(len(line) <= 60 for line in text.splitlines())
+    assert "summarization, consistency, system-b: " in text
+    assert "mean score 4.00; coverage 100% (1/1)" in " ".join(text.split())
+
+
+def test_a_run_that_ended_before_its_first_result_has_no_table() -> None:
+    assert "Mean scores" not in printed(summary_view(Summary(), unsure=0))
+
+
 def test_the_table_has_a_row_for_each_task_where_there_are_several() -> None:
     task = replace(ASPECT.task, name="story")
     view = summed(result(4, GOOD), replace(result(2, GOOD), aspect=replace(ASPECT, task=task)))

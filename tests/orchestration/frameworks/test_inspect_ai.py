@@ -24,10 +24,16 @@ SOURCE = "The bridge opened in 1932."
 SOUND, WRONG = SOURCE, "The bridge opened in 1935."
 
 
-def logged(folder: Path, *samples: tuple[str, object], aspects: list[str]) -> EvalLog:
+def logged(
+    folder: Path,
+    *samples: tuple[str, object],
+    aspects: list[str],
+    target: str | list[str] = "",
+    judge: str = "grounding",
+) -> EvalLog:
     """Have inspect evaluate completions by their sources, and read its log."""
     data = [
-        Sample(id=number, input="Sum it up.", metadata={"article": source})
+        Sample(id=number, input="Sum it up.", target=target, metadata={"article": source})
         for number, (_, source) in enumerate(samples)
     ]
     # mockllm fetches a tokenizer where the usage is not given
@@ -40,7 +46,7 @@ def logged(folder: Path, *samples: tuple[str, object], aspects: list[str]) -> Ev
         )
         for text, _ in samples
     ]
-    scorer = spanjury_scorer(aspects, source="article", judges=["grounding"])
+    scorer = spanjury_scorer(aspects, source="article", judges=[judge])
     model = get_model("mockllm/model", custom_outputs=replies, memoize=False)
     (log,) = evaluate(
         Task(dataset=data, scorer=scorer),
@@ -88,6 +94,21 @@ def test_an_aspect_without_a_score_is_left_out_of_the_mean(tmp_path: Path) -> No
     assert scores["consistency"].metrics["mean"].value == COPIED
     assert (scores["fluency"].scored_samples, scores["fluency"].unscored_samples) == (0, 1)
     assert math.isnan(scores["fluency"].metrics["mean"].value)
+
+
+def test_a_source_may_be_a_list_of_texts_or_documents(tmp_path: Path) -> None:
+    for source in (["It is old.", SOURCE], [{"id": "a.txt", "text": SOURCE}]):
+        (sample,) = samples_of(logged(tmp_path, (WRONG, source), aspects=["consistency"]))
+        (row,) = ((sample.scores or {})["spanjury_scorer"].metadata or {})["results"]
+        assert [span["text"] for span in row["spans"]] == ["1935"]
+
+
+def test_the_target_is_the_reference_of_judges_that_need_one(tmp_path: Path) -> None:
+    terms = {"aspects": ["relevance"], "judge": "chrf"}
+    with_target = logged(tmp_path, (SOUND, SOURCE), target=SOUND, **terms)  # type: ignore[arg-type]  # the terms
+    assert summed(with_target)["relevance"].metrics["mean"].value == 5
+    without = logged(tmp_path, (SOUND, SOURCE), **terms)  # type: ignore[arg-type]  # as above
+    assert summed(without)["relevance"].unscored_samples == 1
 
 
 def test_a_sample_without_any_score_is_unscored(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_a_wrong_choice_is_refused() -> None:
         assert_no_errors(SOURCE, SOURCE, judges=["grounding"], on_unscored="pass")  # type: ignore[arg-type]  # the point is that it is wrong
 
 
-@pytest.mark.parametrize("severity", [0, 6, 3.5, float("nan"), "4"])
+@pytest.mark.parametrize("severity", [0, 6, 3.5, float("nan"), "4", True])
 def test_a_severity_that_no_error_has_is_refused(severity: object) -> None:
     check: Callable[..., object] = assert_no_errors
     with pytest.raises(

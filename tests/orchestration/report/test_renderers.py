@@ -308,8 +308,8 @@ def test_a_row_names_the_columns_that_its_cells_stand_in() -> None:
     cell = Cell(0.5, ".2f", interval=(0.25, 0.75))
     rows = [row("form", 3, cell, faint=True), row("reader", 2, None)]
     assert shown == table(["judge", *numeric("texts", "mean")], rows, note="n")
-    value, ends = apart("mean", mean, ".1f", ends=".2f", ends_only="page")
-    assert (value.cell.text, ends.cell.text) == ("0.5", "0.25 to 0.75")
+    value, ends = apart("mean", mean, ".2f", ends_only="page")
+    assert (value.cell.text, ends.cell.text) == ("0.50", "0.25 to 0.75")
     assert (value.column.only, ends.column.only) == (None, "page")
 
 

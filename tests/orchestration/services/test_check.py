@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import pickle
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import anyio
@@ -192,7 +193,11 @@ def test_aspects_come_by_name_or_as_they_are_but_of_one_task() -> None:
 
 @pytest.mark.parametrize(
     ("source", "problem"),
-    [(3, "source is a text.*not int"), ([3], "a document is a text"), ([{"body": "a"}], "'text'")],
+    [
+        (3, "source must be a text.*got 3"),
+        ([3], r"source\[0\] must be"),
+        ([{"body": "a"}], "'text'"),
+    ],
 )
 def test_a_source_of_another_form_is_refused_in_words(source: object, problem: str) -> None:
     with pytest.raises(spanjury.EvaluationError, match=problem):
@@ -289,15 +294,15 @@ def test_a_span_is_no_likelier_an_error_than_its_text_where_that_is_measured() -
         (
             "It opened.",
             {"Article": None},
-            r"source\['Article'\] is a text or a list of texts, got N",
+            r"source\['Article'\] must be a text or a list of texts, got N",
         ),
         (
             "It opened.",
             {"Context": [1]},
-            r"source\['Context'\] is a text or a list of texts, got \[",
+            r"source\['Context'\]\[0\] must be a text, got 1",
         ),
-        ("It opened.", {"Context": {"text": "x"}}, r"source\['Context'\] is a text or a list"),
-        ("It opened.", {1: "x"}, "a header of the source is a text, got 1"),
+        ("It opened.", {"Context": {"text": "x"}}, r"source\['Context'\] must be a text or a list"),
+        ("It opened.", {1: "x"}, "a key of source must be a text, got 1"),
     ],
 )
 def test_texts_of_another_type_are_refused_by_name(
@@ -310,7 +315,7 @@ def test_texts_of_another_type_are_refused_by_name(
 
 @pytest.mark.parametrize("references", [None, 3, [None], b"It opened."])
 def test_references_of_another_type_are_refused_by_name(references: object) -> None:
-    with pytest.raises(ConfigError, match="references are a text or a list of texts, got "):
+    with pytest.raises(ConfigError, match=r"references(\[0\])? must be a text.*, got "):
         request_of("It opened.", references=references)  # type: ignore[arg-type]  # the mistake
 
 
@@ -329,6 +334,41 @@ def test_an_open_panel_and_names_of_judges_do_not_go_together() -> None:
         anyio.run(ask)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"aspects": 3}, "aspects must be a text, an Aspect or a list of texts or Aspects, got 3"),
+        ({"aspects": [3]}, r"aspects\[0\] must be a text or an Aspect, got 3"),
+        ({"aspects": None}, "aspects must be a text, .*, got None"),
+        ({"task": 3}, "task must be a text or None, got 3"),
+        ({"segment_id": 3}, "segment_id must be a text, got 3"),
+        ({"rubric": 3}, "rubric must be a Rubric, a path, a text, a dict or None, got 3"),
+        ({"judges": [3]}, r"judges\[0\] must be a text, a Judge or a SeatConfig, got 3"),
+        ({"models": 3}, "models must be a text, a ModelConfig or a list of .*, got 3"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_by_name(
+    wrong: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{message}$"):
+        spanjury.check("It rains.", **wrong)  # type: ignore[arg-type]  # the mistake
+
+
+def test_an_aspect_that_was_not_judged_is_an_error_with_those_that_were() -> None:
+    report = spanjury.check("It rains.", aspects="fluency", judges="form")
+    with pytest.raises(KeyError, match="'fluensy' was not judged; did you mean 'fluency'"):
+        report["fluensy"]
+
+
+async def test_an_open_panel_refuses_what_is_no_segment_or_aspect() -> None:
+    async with spanjury.open_panel(judges="form") as panel:
+        wrong: Callable[..., Awaitable[object]] = panel.assess
+        with pytest.raises(ConfigError, match="segment must be a Segment, got 'It rains.'"):
+            await wrong("It rains.", "fluency")
+        with pytest.raises(ConfigError, match="aspect must be an Aspect or a text, got 3"):
+            await wrong(spanjury.Segment(output="It rains."), 3)
+
+
 def test_one_name_is_as_good_as_a_list_of_one() -> None:
     report = spanjury.check("A.", aspects="fluency", judges="form")
     assert [seat.seat for seat in report["fluency"].seats] == ["form"]
@@ -342,7 +382,9 @@ def test_a_panel_and_judges_are_not_named_together() -> None:
 
 
 def test_a_panel_of_another_type_is_an_error_that_names_the_right_ones() -> None:
-    with pytest.raises(spanjury.EvaluationError, match="path of a panel file, got dict"):
+    with pytest.raises(
+        spanjury.EvaluationError, match="panel must be a PanelConfig, a path, .* got a dict"
+    ):
         spanjury.check("A.", panel={"seats": ["form"]})  # type: ignore[arg-type]
 
 
@@ -432,7 +474,7 @@ class Unsigned:
 
 @pytest.mark.parametrize(
     ("given", "reason"),
-    [(FixedJudge, "is a class"), (Unsigned(), "lacks a signature"), (3, "lacks a signature")],
+    [(FixedJudge, "is a class"), (Unsigned(), "lacks a signature")],
 )
 def test_what_is_no_judge_is_refused_before_a_text_is_judged(given: object, reason: str) -> None:
     with pytest.raises(PluginError, match=reason):

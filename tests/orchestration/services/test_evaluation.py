@@ -1,6 +1,7 @@
 """Many texts from Python: in order, resumed, left early, limited."""
 
 import json
+import os
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -19,7 +20,16 @@ from loopback.server import LoopbackServer
 
 import spanjury
 from spanjury import exams
-from spanjury.judges.core import ConfigError, DataError, Decision, Report, RunStoppedError
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    DataError,
+    Decision,
+    Report,
+    RunStoppedError,
+    Segment,
+)
+from spanjury.judges.text.turns import in_turn
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.judging import evaluation
@@ -235,13 +245,74 @@ def test_bad_data_fail_before_any_judge(data: object, error: type[Exception], me
         spanjury.evaluate(data, judges=[judge])
 
 
-@pytest.mark.parametrize("limit", [0, -3, "3"])
+@pytest.mark.parametrize("limit", [0, -3, "3", True])
 def test_a_limit_that_is_no_number_of_rows_is_refused(limit: object) -> None:
     message = f"limit is a whole number of rows, 1 or more, got {limit!r}"
     with pytest.raises(ConfigError, match=message):
         spanjury.evaluate(rows(2), judges=RULES, limit=limit)  # type: ignore[arg-type]  # the mistake
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=f"limit .* whole number.*, got {limit!r}"):
         exams.perturb(rows(2), recipe="flaws", limit=limit)  # type: ignore[arg-type]  # as above
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"aspects": 3}, "aspects must be a text or a list of texts, got 3"),
+        ({"judges": 3}, "judges must be a text, a Judge, a SeatConfig or a list of .*, got 3"),
+        ({"aspects_files": "a.toml"}, "aspects_files must be a list of paths, got 'a.toml'"),
+        ({"output": 3}, "output must be a path, a text or None, got 3"),
+        ({"failures": 3}, "failures must be a FailurePolicy, got 3"),
+        ({"on_progress": 3}, "on_progress must be a function or None, got 3"),
+        ({"skip_bad_rows": "no"}, "skip_bad_rows must be True or False, got 'no'"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_by_name(
+    wrong: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{message}$"):
+        spanjury.evaluate(rows(1), **wrong)  # type: ignore[arg-type]  # the mistake
+
+
+class ProcessJudge:
+    """A judge whose rationale is the id of the process that did its work."""
+
+    signature = "process"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        return Report(score=3, rationale=str(await in_turn(os.getpid, length=1)))
+
+
+@pytest.mark.parametrize("workers", [None, 1])
+def test_judges_work_in_other_processes_if_workers_are_asked_for(workers: int | None) -> None:
+    reports = spanjury.evaluate(
+        rows(2), judges=[ProcessJudge()], aspects="fluency", workers=workers
+    )
+    processes = {report["fluency"].seats[0].report.rationale for report in reports}
+    assert (processes == {str(os.getpid())}) is (workers is None)
+
+
+@pytest.mark.parametrize("workers", [-1, True, "three"])
+def test_a_number_of_workers_that_cannot_be_is_refused(workers: object) -> None:
+    with pytest.raises(ConfigError, match=f"^workers must be .*, got {workers!r}$"):
+        spanjury.evaluate(rows(1), workers=workers)  # type: ignore[arg-type]  # the mistake
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda value: spanjury.Limits(max_calls=value),
+        lambda value: spanjury.FailurePolicy(usable_window=value),
+        lambda value: spanjury.PanelConfig(processes=value),
+        lambda value: spanjury.ModelConfig(name="m", attempts=value),
+        lambda value: spanjury.open_panel(seed=value),
+    ],
+)
+@pytest.mark.parametrize("value", [True, "3", 2.5])
+def test_settings_take_no_truth_value_or_text_for_a_whole_number(
+    build: Callable[[object], object], value: object
+) -> None:
+    with pytest.raises(ConfigError, match=f"must be a whole number.*, got {value!r}"):
+        build(value)
 
 
 def test_rows_that_cannot_be_read_are_skipped_where_they_may_be() -> None:

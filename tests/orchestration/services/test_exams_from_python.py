@@ -203,6 +203,34 @@ def test_texts_that_cannot_be_read_are_errors_of_ours(data: object, message: str
         exams.discernment(data, judges="form")
 
 
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"seed": "3"}, "seed must be a whole number or None, got '3'"),
+        ({"repeats": 2.5}, "repeats must be a whole number, got 2.5"),
+        ({"repeats": True}, "repeats must be a whole number, got True"),
+        ({"repeats": 0}, "repeats must be 1 or more, got 0"),
+        ({"limit": True}, "limit must be a whole number or None, got True"),
+        ({"mode": "papr"}, "mode must be 'calibrated', 'wilson' or 'paper', got 'papr'"),
+        ({"weights": {"typos": 3}}, r"weights\['typos'\] must be a dict, got 3"),
+        ({"aspects": ["fluency", 3]}, r"aspects\[1\] must be a text or an Aspect, got 3"),
+        ({"columns": "output=summary"}, "columns must be a list of texts, got 'output=summary'"),
+        ({"limits": 3}, "limits must be a Limits, got 3"),
+    ],
+)
+def test_a_parameter_of_another_type_is_refused_before_a_text_is_judged(
+    parameters: dict[str, object], message: str
+) -> None:
+    judge = FixedJudge(says=AssertionError("it was asked"))
+    with pytest.raises(ConfigError, match=f"^{message}$"):
+        exams.discernment(demo(1), judges=judge, **parameters)  # type: ignore[arg-type]  # the mistake
+
+
+def test_a_parameter_out_of_its_bounds_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^rate must be 0\.5 or less, got 1\.5$"):
+        exams.calibrate("results.jsonl", rate=1.5)
+
+
 def test_a_judge_of_ones_own_is_examined() -> None:
     judge = FixedJudge(says=Report(score=3.0))
     for judges, name in ((judge, "FixedJudge"), ([SeatConfig(judge=judge, name="mine")], "mine")):

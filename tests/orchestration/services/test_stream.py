@@ -284,7 +284,7 @@ def test_an_error_of_a_plain_source_is_raised_as_it_is() -> None:
 
 async def test_a_wrong_name_is_an_error_before_anything_is_read() -> None:
     writer = Writer(*in_pieces(TEXT))
-    with pytest.raises(ConfigError, match="stop_when is faulty, unsure or None"):
+    with pytest.raises(ConfigError, match="stop_when must be 'faulty', 'unsure' or None"):
         astream(writer.tokens(), stop_when="bad")  # type: ignore[arg-type]  # the point
     with pytest.raises(ConfigError, match="fluensy"):
         astream(writer.tokens(), aspects="fluensy")

@@ -10,7 +10,7 @@ from fakes.sealed_set import write_set
 from fakes.training_rows import data_file, text
 
 from spanjury.judges.core import DataError, Report
-from spanjury.judges.llm.short_prompt import target_for
+from spanjury.judges.llm.error_list import render_errors
 from spanjury.orchestration.services.training.train import training_job
 from spanjury.orchestration.studies.distillation.targets import Targets, rows_of
 from spanjury.orchestration.studies.distillation.training_set import Example
@@ -28,7 +28,7 @@ def examples() -> Iterator[Example]:
 
 def older() -> Iterator[Example]:
     for example in examples():
-        yield replace(example, target=target_for(example.report, ASPECT.scale))
+        yield replace(example, target=f"{render_errors(example.report.spans)} 75")
 
 
 def job(folder: Path, *examples: Example) -> TrainingJob:

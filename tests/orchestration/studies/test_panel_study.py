@@ -485,6 +485,24 @@ def test_no_seat_is_recommended_for_a_gain_that_is_not_shown() -> None:
     assert "but none of them is shown to add to the others" in answer
 
 
+@pytest.mark.parametrize(
+    ("texts", "answer"),
+    [
+        (8, "no seat is shown to agree with people: the agreement of `a` is 1.00 [-0.20, 1.00]"),
+        (40, "keep only `a`: its agreement with people is 1.00 [0.66, 1.00]"),
+    ],
+)
+def test_perfect_agreement_on_few_texts_has_no_interval_of_width_0(texts: int, answer: str) -> None:
+    human = [float(number) for number in range(texts)]
+    seats = seats_of(human, dict.fromkeys("ab", human), costs={"b": SeatCost(seconds=2)})
+    assert answer in answer_of(seats)
+    study = studied(seats).aspects[0]
+    gains = [share.gain for share in study.subsets.shares]
+    gains += [weighing.gain for weighing in study.weighings]
+    gains += [study.redundancy.effective, *(pair.partial for pair in study.redundancy.pairs)]
+    assert all(math.isnan(gain.low) or gain.low < gain.high for gain in gains)
+
+
 def test_the_answer_quotes_the_corrected_agreement_with_its_interval() -> None:
     seats = noisy(texts=80, seats=3)
     costs = tuple(SeatCost(calls=1, tokens=number * 100) for number in (1, 2, 3))

@@ -24,11 +24,7 @@ from spanjury.orchestration.studies.agreement.people import (
 )
 from spanjury.orchestration.studies.agreement.scorers import Ratings, ratings
 from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
-from spanjury.orchestration.studies.agreement.spans.measures import (
-    Gold,
-    category_map,
-    gold_of,
-)
+from spanjury.orchestration.studies.agreement.spans.measures import Gold, category_map, gold_of
 from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, grouped
 from spanjury.orchestration.studies.sources import TextIds, text_name
 from spanjury.orchestration.wiring.marks import ANNOTATORS

@@ -12,6 +12,7 @@ from spanjury.judges.core import (
     DataError,
     ErrorSpan,
     Located,
+    first_problem,
 )
 from spanjury.judges.core.lazy import Once, lazily
 
@@ -88,9 +89,7 @@ def mark_of_json(text: str | bytes) -> Mark:
     try:
         return _MARKS.get().validate_json(text, strict=True)
     except pydantic.ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise DataError(f"the mark cannot be read: {field or 'it'}: {problem['msg']}") from error
+        raise DataError(f"the mark cannot be read: {first_problem(error)}") from error
 
 
 def mark_json(mark: Mark) -> str:

@@ -18,13 +18,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from anyio import Path as AsyncPath
-from anyio import (
-    create_memory_object_stream,
-    create_task_group,
-    current_time,
-    move_on_after,
-    sleep,
-)
+from anyio import create_memory_object_stream, create_task_group, current_time, move_on_after, sleep
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from spanjury.judges.core import (

@@ -363,10 +363,7 @@ def plan_gate(job: GateJob) -> ExamPlan:
             for plan in plans:
                 # Each exam tracks its own total, since other exams follow.
                 own = Live(
-                    total=plan.total,
-                    stop_token=live.stop_token,
-                    meter=live.meter,
-                    on_result=live,
+                    total=plan.total, stop_token=live.stop_token, meter=live.meter, on_result=live
                 )
                 await plan.run(own)
 

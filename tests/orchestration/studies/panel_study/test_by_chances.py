@@ -63,8 +63,7 @@ def test_the_interval_draws_whole_sources() -> None:
     line = alike.scores[0]
     settings = Settings(draws=50)
     found = weighed(line, alike, weights=np.ones(24), settings=settings)
-    assert found.low == pytest.approx(found.value)
-    assert found.high == pytest.approx(found.value)
+    assert np.isnan([found.low, found.high]).all()  # both sources have the same texts
     apart = weighed(line, seats(*texts), weights=np.ones(24), settings=settings)
     assert apart.low < apart.value < apart.high
 

@@ -1,0 +1,164 @@
+"""Check the arguments of a public function against its annotations.
+
+Python does not check them, and a caller need not use a type checker: without this module, a wrong
+value would fail far from the call, or count as another, as True does as 1.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Literal, TypeGuard, Union, get_args, get_origin, get_type_hints
+
+from spanjury.judges.core.errors import ConfigError
+from spanjury.judges.core.scrubbing import scrub
+
+_LONGEST = 80
+"""Most characters of a value in a message."""
+_NOUNS: Mapping[object, tuple[str, str]] = {
+    str: ("a text", "texts"),
+    int: ("a whole number", "whole numbers"),
+    float: ("a number", "numbers"),
+    bool: ("True or False", "True or False"),
+    Path: ("a path", "paths"),
+    NoneType: ("None", "None"),
+}
+"""Type -> the words for one value and for several."""
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether `value` is a whole number, including numpy's, but not a bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether `value` is a real number, including numpy's, but not a bool."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+_TESTS: Mapping[object, Callable[[object], bool]] = {
+    int: is_whole,
+    float: is_number,
+    Callable: callable,
+}
+
+
+def check_arguments(function: Callable[..., object], values: Mapping[str, object]) -> None:
+    """Raise `ConfigError` if an argument does not fit its annotation; the message names it.
+
+    Any collection but a text or a dict counts as a list. Any object that is not of one of Python's
+    own types may fulfil a protocol: its methods are checked where it is used. Annotations that
+    cannot be evaluated are not checked.
+
+    Parameters
+    ----------
+    function
+        The function, or a class for the values of its fields.
+    values
+        The arguments by name; others than those with annotations are ignored.
+    """
+    for name, hint in _hints(function).items():
+        if name in values and (problem := _problem(values[name], hint, name=name)):
+            raise ConfigError(problem)
+
+
+def check_field_types(made: object) -> None:
+    """Raise `ConfigError` if a field of a dataclass does not fit its annotation."""
+    kind: Callable[..., object] = type(made)
+    check_arguments(kind, {name: getattr(made, name) for name in _hints(kind)})
+
+
+@cache
+def _hints(function: Callable[..., object]) -> Mapping[str, object]:
+    try:
+        return get_type_hints(function)
+    except (NameError, AttributeError, TypeError, SyntaxError):  # as of a plugin's own types
+        return {}
+
+
+def _problem(value: object, hint: object, *, name: str) -> str:
+    """Return what is wrong with a value, or with an item in it; empty if it fits."""
+    hints = [each for each in _alternatives(hint) if _is_of(value, each)]
+    problems = [_problem_inside(value, each, name=name) for each in hints]
+    if not problems:
+        return f"{name} must be {_words(hint)}, got {_shown(value)}"
+    return "" if "" in problems else problems[0]
+
+
+def _problem_inside(value: object, hint: object, *, name: str) -> str:
+    """Return what is wrong with an item of a collection."""
+    parts = [part for part in get_args(hint) if part is not Ellipsis]
+    kind = get_origin(hint)
+    if not (_is_collection(kind) and parts and isinstance(value, Collection)):
+        return ""
+    if isinstance(value, Mapping):
+        items = [(key, part, hint) for key, part in value.items() for hint in parts[1:]]
+        if strange := next((key for key in value if _problem(key, parts[0], name="")), None):
+            return f"a key of {name} must be {_words(parts[0])}, got {_shown(strange)}"
+    else:
+        items = [(number, item, parts[0]) for number, item in enumerate(value)]
+    inside = (_problem(item, part, name=f"{name}[{key!r}]") for key, item, part in items)
+    return next(filter(None, inside), "")
+
+
+def _alternatives(hint: object) -> list[object]:
+    """Return the types of a union, or the type alone."""
+    if get_origin(hint) in {Union, UnionType}:
+        return [each for part in get_args(hint) for each in _alternatives(part)]
+    return _alternatives(get_args(hint)[0]) if get_origin(hint) is Annotated else [hint]
+
+
+def _is_of(value: object, hint: object) -> bool:
+    """Return whether a value is of a type, whatever its items are."""
+    kind = get_origin(hint) or hint
+    if kind is Literal:
+        return any(type(value) is type(each) and value == each for each in get_args(hint))
+    if kind in _TESTS:
+        return _TESTS[kind](value)
+    if not isinstance(kind, type) or kind is object:
+        return True
+    if getattr(kind, "_is_protocol", False):
+        return isinstance(value, type) or type(value).__module__ != "builtins"
+    if _is_collection(kind) and not issubclass(kind, Mapping):
+        return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+    return isinstance(value, PathLike if kind is Path else kind)
+
+
+def _is_collection(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Collection) and kind not in {str, bytes}
+
+
+def _words(hint: object, *, several: bool = False) -> str:
+    """Return the words for a type, such as "a text or a list of texts"."""
+    alternatives = sorted(_alternatives(hint), key=lambda each: each is NoneType)
+    words = [word for each in alternatives for word in _nouns(each, several=several)]
+    *before, last = dict.fromkeys(words)
+    return f"{', '.join(before)} or {last}" if before else last
+
+
+def _nouns(hint: object, *, several: bool) -> Sequence[str]:
+    """Return the words for a type, or for each value of a `Literal`."""
+    kind, parts = get_origin(hint) or hint, get_args(hint)
+    if kind is Literal:
+        return [repr(part) for part in parts]
+    if kind in _NOUNS:
+        return [_NOUNS[kind][several]]
+    if kind is Callable:
+        return ["functions" if several else "a function"]
+    if isinstance(kind, type) and issubclass(kind, Mapping):
+        return ["dicts" if several else "a dict"]
+    if _is_collection(kind) and parts:
+        items = "" if parts[0] is object else f" of {_words(parts[0], several=True)}"
+        return [f"{'lists' if several else 'a list'}{items}"]
+    name = str(getattr(kind, "__name__", kind))
+    article = "an" if name.startswith(tuple("AEIO")) else "a"
+    return [f"{name}s" if several else f"{article} {name}"]
+
+
+def _shown(value: object) -> str:
+    """Return a value for a message; of an object or a collection only the type."""
+    if isinstance(value, str | bytes | int | float | None):
+        return scrub(repr(value))[:_LONGEST]
+    return f"a {type(value).__name__}"

@@ -473,7 +473,8 @@ def test_a_perfect_correlation_is_bounded_by_the_pairs_that_may_be_out_of_order(
     assert correlation_estimate(drawn, groups=1, items=items) == pytest.approx(
         (1.0, low, 1.0), abs=1e-5
     )
-    turned = correlation_estimate(Resampled(*(-part for part in drawn[:2])), groups=1, items=items)
+    opposite = Resampled(np.array(-1.0), -np.ones(50))
+    turned = correlation_estimate(opposite, groups=1, items=items)
     assert turned == pytest.approx((-1.0, -1.0, -low), abs=1e-5)
     lower = Resampled(np.array(0.5), np.full(50, 0.5))
     assert np.isnan(correlation_estimate(lower, groups=1, items=items).low)

@@ -251,7 +251,7 @@ def _restated(inputs: Mapping[str, str]) -> Mapping[str, str]:
 @lru_cache(maxsize=8)
 def _in_other_words(text: str) -> str:
     sentences = (text[start:end] for start, end in sentence_intervals(text))
-    others = [other for sentence in sentences for other in restatements(sentence, is_whole=True)]
+    others = [other for sentence in sentences for other in restatements(sentence, is_source=True)]
     return "\n".join((spoken(text), *others))
 
 

@@ -28,15 +28,23 @@ _PASSIVE = re.compile(
 _AGENT = re.compile(rf" by (?P<agent>[^,;:]+?)(?=(?: (?:{_BEHIND})\b[^,;:]*)?$)")
 _DETERMINER = re.compile(r"(?:A|An|All|Both|Each|Every|His|Her|Its|No|Some|The|Their)\b")
 _PARTICIPLE = re.compile(
-    r"\w{2,}ed|\w+(?:ade|aid|eard|eld|en|et|ght|lt|nt|old|one|ost|ound|pt|un|ut|wn)"
+    r"\w{2,}ed|fed|led|won"
+    r"|\w+(?:ade|aid|eard|eld|en|et|ght|lt|nt|old|one|ost|ot|ound|pt|uck|un|ung|ut|wn)"
 )
 """The endings of regular and most irregular participles; few adjectives have them."""
+_NEXT_VERB = re.compile(
+    rf",? (?:and|but|or|then) (?:later |then )?(?![A-Z])(?=(?:{_PARTICIPLE.pattern})\b)"
+    rf"|, (?![A-Z])(?=(?:{_PARTICIPLE.pattern}) by\b)"
+)
+"""Seams before a further participle: ``designed by Hall, built by Moss and then sold``."""
 
 
-def restatements(sentence: str, *, is_whole: bool = False) -> Iterator[str]:
+def restatements(sentence: str, *, is_source: bool = False) -> Iterator[str]:
     """Yield other word orders of a sentence.
 
-    A passive clause without an agent has no subject in the active voice; `is_whole` leaves it out.
+    A passive clause without an agent has no subject in the active voice, so it is no restatement
+    of a source. Only a source may say more than the other sentence: each verb of ``was designed by
+    Hall and built by Moss`` then has a restatement of its own.
 
     Examples
     --------
@@ -51,7 +59,7 @@ def restatements(sentence: str, *, is_whole: bool = False) -> Iterator[str]:
     forms = [sentence] if behind == sentence else [sentence, behind]
     yield from forms[1:]
     for form in forms:
-        yield from _active(form, is_whole=is_whole)
+        yield from _active(form, is_source=is_source)
 
 
 def unfronted(sentence: str) -> str:
@@ -69,17 +77,28 @@ def unfronted(sentence: str) -> str:
     return f"{match['rest']} {front[0].lower()}{front[1:]}{match['stop']}"
 
 
-def _active(sentence: str, *, is_whole: bool) -> Iterator[str]:
+def is_participle(word: str) -> bool:
+    """Return whether a word has the ending of a past participle."""
+    return _PARTICIPLE.fullmatch(word.lower()) is not None
+
+
+def _active(sentence: str, *, is_source: bool) -> Iterator[str]:
     """Yield a passive sentence in the active voice, with each phrase that may be its agent."""
     match = _PASSIVE.fullmatch(sentence.strip())
-    if not match or not _PARTICIPLE.fullmatch(match["verb"].lower()):
+    if not match or not is_participle(match["verb"]):
         return
-    verb = " ".join(filter(None, (match["modal"], match["adverb"].strip(), match["verb"])))
+    auxiliary = " ".join(filter(None, (match["modal"], match["adverb"].strip())))
     patient = _DETERMINER.sub(lambda word: word.group().lower(), match["patient"])
-    rest, stop = match["rest"], match["stop"]
-    agent = None
-    for agent in _AGENT.finditer(rest):
-        others = rest[: agent.start()] + rest[agent.end() :]
-        yield f"{agent['agent']} {verb} {patient}{others}{stop}"
-    if agent is None and not is_whole:
-        yield f"{verb} {patient}{rest}{stop}"
+    predicates = _NEXT_VERB.split(f"{match['verb']}{match['rest']}")
+    if len(predicates) > 1 and not is_source:
+        return
+    for predicate in predicates:
+        verb, space, rest = predicate.partition(" ")
+        rest = space + rest
+        active = f"{auxiliary} {verb} {patient}".lstrip()
+        agent = None
+        for agent in _AGENT.finditer(rest):
+            others = rest[: agent.start()] + rest[agent.end() :]
+            yield f"{agent['agent']} {active}{others}{match['stop']}"
+        if agent is None and not is_source:
+            yield f"{active}{rest}{match['stop']}"

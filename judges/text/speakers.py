@@ -13,9 +13,10 @@ _LABEL = re.compile(
 _SENDER = "From"
 _HEADERS = frozenset(("Cc", "Date", "Re", "Sent", "Subject", "To"))
 _SENDER_NAME = re.compile(r"[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)?")
-_I = re.compile(r"\bI\b(?P<short>['’](?:m|ve|ll|d)\b)?(?: (?P<verb>[a-z]+)\b)?")
+_I = re.compile(r"(?<!: )\bI\b(?P<short>['’](?:m|ve|ll|d)\b)?(?: (?P<verb>[a-z]+)\b)?")
 _GREETING = re.compile(r"\A(\s*(?:dear|hello|hey|hi|thanks|thank you)\b[^,.!?\n]*),", re.IGNORECASE)
 _QUOTE = re.compile(r"[\"“”]")
+_QUOTED_MAIL = re.compile(r"^(?:>|-{3,}|[^\n]*\b(?:wrote|writes):[ \t]*$)", re.MULTILINE)
 _SHORT = MappingProxyType({"m": "is", "ve": "has", "ll": "will", "d": "would"})
 _THIRD = MappingProxyType({"am": "is", "do": "does", "have": "has"})
 _UNCHANGED = frozenset(
@@ -30,7 +31,7 @@ _LEAST = 2  # turns of a dialogue
 def spoken(text: str) -> str:
     r"""Return a dialogue or mails with the name of the speaker for each "I"; other texts unchanged.
 
-    A turn with a quotation is unchanged.
+    A turn with a quotation, an "I" after a colon and a quoted mail are unchanged.
 
     Examples
     --------
@@ -62,9 +63,15 @@ def _turns(text: str) -> Iterator[tuple[int, int, str]]:
             name = _SENDER_NAME.match(label["rest"])
             sender = name.group() if name else ""
         elif label["label"] not in _HEADERS:
-            yield label.start("rest"), end, label["label"]
+            yield label.start("rest"), _before_quoted(text, label.end(), end), label["label"]
         elif sender:
-            yield label.end(), end, sender
+            yield label.end(), _before_quoted(text, label.end(), end), sender
+
+
+def _before_quoted(text: str, start: int, end: int) -> int:
+    """Return the offset of the first line of a quoted mail; `end` without one."""
+    quoted = _QUOTED_MAIL.search(text, start, end)
+    return quoted.start() if quoted else end
 
 
 def _third(match: re.Match[str], *, speaker: str) -> str:

@@ -38,6 +38,7 @@ from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes, phrase
 from spanjury.judges.text.lexicon import IRREGULAR
 from spanjury.judges.text.numbers import begins_number
+from spanjury.judges.text.restatements import is_participle
 
 _JOINED = "It combines parts of different source sentences."
 _MIXED = "It combines words of the source's sentence differently."
@@ -136,6 +137,7 @@ _RELATIVES = frozenset(("that", "which", "who", "whom"))
 
 _ADVERBIAL = PREPOSITIONS - {"of", "to"}
 _JOINING = frozenset(("and", "but", "or", "while", "whereas", "because", "since", ";"))
+_CONDITIONS = frozenset(("after", "before", "if", "once", "unless", "until", "when"))
 
 
 def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
@@ -189,9 +191,10 @@ def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
     persons = [other_person(comparison) for comparison in compared]
     if all(persons):
         return _OTHER_PERSON.format(*persons[0])
-    if all(_is_mixed(each.output, each.source) for each in compared):
+    clean = [each for each in compared if not _is_mixed(each.output, each.source)]
+    if not clean:
         return _MIXED
-    ordered = [each for each in compared if each.equal() == len(sentence.tokens)]
+    ordered = [each for each in clean if each.equal() == len(sentence.tokens)]
     is_cut = ordered and not any(keeps_sense(each, ignored=MILD) for each in ordered)
     return _CUT if is_cut else ""
 
@@ -221,6 +224,7 @@ def _is_mixed(sentence: Phrase, source: Phrase) -> bool:
         _is_reordered(comparison)
         or _takes_predicate(comparison)
         or _takes_adverbial(comparison)
+        or _takes_opening(comparison)
         or _turns_voice(comparison)
         or other_person(comparison)
         for comparison in (compare(clause, source) for clause in clauses if clause.tokens)
@@ -234,11 +238,28 @@ def _is_reordered(comparison: Comparison) -> bool:
 
 def _turns_voice(comparison: Comparison) -> bool:
     """Return whether a verb is passive in one sentence only, with the same words around it."""
-    pairs = map(comparison.token, range(len(comparison.links)))
+    pairs = [*map(comparison.token, range(len(comparison.links)))]
     return any(
         ("by" in behind.before) != ("by" in given.before)
         and BE.isdisjoint(verb.before) != BE.isdisjoint(other.before)
         for (verb, other), (behind, given) in pairwise(pairs)
+    ) or any(_takes_object(comparison, at) for at in range(1, len(pairs)))
+
+
+def _takes_object(comparison: Comparison, at: int) -> bool:
+    """Return whether a participle of the output is a verb with an object in the source.
+
+    So it is if ``Ann was hired`` comes from ``Ann hired Tom``.
+    """
+    verb, other = comparison.token(at)
+    source, after = comparison.source, comparison.links[at].right + 1
+    return (
+        not BE.isdisjoint(verb.before)
+        and is_participle(comparison.output.text[verb.start : verb.end])
+        and BE.isdisjoint(other.before)
+        and comparison.links[at - 1].right == after - 2
+        and after < len(source.tokens)
+        and DETERMINERS.issuperset(source.tokens[after].before)
     )
 
 
@@ -257,6 +278,8 @@ def _takes_predicate(comparison: Comparison) -> bool:
             if _PERSONS & between and not (_PERSONS & own | _RELATIVES) & between:
                 return True
             continue
+        if _begins_relative(skipped, tokens[after.right]) and "who" not in own:
+            return True
         # A list goes on directly after the token: the old and the new library.
         seams = [*_BORDER.finditer(text, skipped[0].end, tokens[after.right].start)]
         subject = [token for token in skipped if seams and token.start >= seams[-1].end()]
@@ -266,6 +289,16 @@ def _takes_predicate(comparison: Comparison) -> bool:
         if subject[0].kind == "name" or not words.isdisjoint(subject[0].before):
             return True
     return False
+
+
+def _begins_relative(skipped: Sequence[Token], verb: Token) -> bool:
+    """Return whether `verb` is said of a skipped noun: Ann trained *Ben, who trained* Carl.
+
+    A noun in apposition is the same as the one before it.
+    """
+    return "," not in skipped[0].before and any(
+        "who" in token.before for token in (*skipped[1:], verb)
+    )
 
 
 def _takes_adverbial(comparison: Comparison) -> bool:
@@ -289,6 +322,19 @@ def _takes_adverbial(comparison: Comparison) -> bool:
             ):
                 return True
     return False
+
+
+def _takes_opening(comparison: Comparison) -> bool:
+    """Return whether a clause has the adverbial with which the next begins.
+
+    So has ``It rained after noon`` for ``It rained; after noon it was dry``.
+    """
+    return any(
+        ";" in theirs.before
+        and ";" not in own.before
+        and not (_ADVERBIAL | _CONDITIONS).isdisjoint((*own.before, own.key))
+        for own, theirs in (comparison.token(at) for at in range(1, len(comparison.links)))
+    )
 
 
 def _clauses(source: Phrase) -> Sequence[range]:
@@ -318,22 +364,45 @@ def _is_joined(sentence: Phrase, near: Sequence[Phrase]) -> bool:
     An end that continues the topic of the beginning does not count, nor does a separate clause.
     """
     keys = sentence.keys
+    seams = []
     for at in range(1, len(keys)):
         first, last = frozenset(keys[:at]), frozenset(keys[at:])
+        beginning = [source for source in near if first.issubset(source.keys)]
         ending = [source for source in near if last.issubset(source.keys)]
-        if ending and any(first.issubset(source.keys) for source in near):
-            return _JOINING.isdisjoint(sentence.tokens[at].before) and not any(
-                _continues(sentence, source, at=at) for source in ending
-            )
-    return False
+        if beginning and ending:
+            seams.append((at, beginning, ending))
+    if not seams:
+        return False
+    at, _, ending = seams[0]
+    if not _JOINING.isdisjoint(sentence.tokens[at].before):
+        return False
+    if not any(_continues(sentence, source, at=at) for source in ending):
+        return True
+    at, beginning, _ = seams[-1]
+    return all(_loses_adverbial(sentence, source, at=at) for source in beginning)
+
+
+def _loses_adverbial(sentence: Phrase, source: Phrase, *, at: int) -> bool:
+    """Return whether `source`, with the beginning, has another adverbial like that at token `at`.
+
+    So has ``Anna works in Oslo`` for ``Anna works in Bergen``.
+    """
+    opener = _ADVERBIAL.intersection(sentence.tokens[at].before)
+    return any(
+        token.key not in sentence.keys and not opener.isdisjoint(token.before)
+        for token in source.tokens
+    )
 
 
 def _continues(sentence: Phrase, source: Phrase, *, at: int) -> bool:
     """Return whether `source` may say the end of `sentence`, from token `at`, of the same subject.
 
     This is possible if its own subject is a pronoun and it has no opposite of a word of the
-    sentence, or if its subject has no word that the sentence lacks.
+    sentence, or if its subject has no word that the sentence lacks. A condition is of its own
+    sentence.
     """
+    if not _CONDITIONS.isdisjoint(sentence.tokens[at].before):
+        return False
     ending = frozenset(sentence.keys[at:])
     begin = next(number for number, key in enumerate(source.keys) if key in ending)
     subject, token = source.tokens[:begin], source.tokens[begin]

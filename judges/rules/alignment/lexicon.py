@@ -70,7 +70,7 @@ BLURRING = frozenset(
 REPORTING = frozenset("said says say saying added adds told tells explained remarked".split())  # noqa: SIM905
 """Verbs that attribute a quote to a speaker."""
 
-DETERMINERS = frozenset("the a an his her its their".split())  # noqa: SIM905
+DETERMINERS = frozenset("the a an his her its my our their your".split())  # noqa: SIM905
 """Articles and possessives that begin a phrase."""
 
 JOINING = frozenset(

@@ -142,7 +142,12 @@ _LINK = re.compile(r";|\band\b")
 _CONJUNCTION = re.compile(r"[;,]|\b(?:and|but|or|whereas|while)\b")
 _BOTH = 2  # minimum words omitted, one of either conjunct
 _DEFINITE = frozenset((word,) for word in DETERMINERS - {"a", "an"})
-_UP_TO = re.compile(r"\bup to\b", re.IGNORECASE)
+_BOUND = re.compile(r"\b(?:up to|at (?:least|most)|(?:fewer|less|more) than)(?= \w)", re.IGNORECASE)
+_ARTICLES = "|".join((*sorted(DETERMINERS), "that", "these", "this", "those"))
+_SCARCE = re.compile(
+    rf"(?i:\b(?P<article>(?<!\bonly )(?:{_ARTICLES}) )?(?:few|little)\b)(?! [A-Z])"
+)
+"""Words for hardly any; with an article alone they mean some, or something small."""
 _MODIFYING = re.compile(
     r"(?P<head>\w+)\W+(?:at|by|for|from|in|of|on|to|under|with)(?: (?:a|an|her|his|its|my|our"
     r"|the|their|this|your))? $",
@@ -157,6 +162,12 @@ _COLLECTIVE = frozenset(
     variety""".split()  # noqa: SIM905
 )
 """Nouns that such a noun may replace: ``a group of men``."""
+
+_REGIONS = frozenset(
+    """borough city county country district isle island kingdom month municipality province region
+    republic state suburb town university village""".split()  # noqa: SIM905
+)
+"""Nouns that a name after "of" may replace: ``the city of Rome``."""
 
 
 def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
@@ -210,7 +221,7 @@ def forms_of(sentence: Phrase, *, is_source: bool = False) -> list[Phrase]:
 
     Only a sentence of the output may lack the agent that the source names.
     """
-    return [sentence, *map(phrase, restatements(sentence.text, is_whole=is_source))]
+    return [sentence, *map(phrase, restatements(sentence.text, is_source=is_source))]
 
 
 def first_clauses(sentence: Phrase, source: Phrase) -> Phrase:
@@ -255,7 +266,7 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
     if (_senses(own) ^ _senses(theirs)) - ignored or _reversals(own) != _reversals(theirs):
         return False
     is_restricted = _RESTRICTING.match(source.text, end) and not _drops_contrast(comparison)
-    if is_restricted or _drops_bound(comparison):
+    if is_restricted or _changes_bound(comparison) or _changes_scarcity(comparison):
         return False
     if _drops_possession(comparison):
         return False
@@ -293,12 +304,23 @@ def _joins_conjuncts(comparison: Comparison) -> bool:
     return False
 
 
-def _drops_bound(comparison: Comparison) -> bool:
-    """Return whether the output lacks an "up to" of the source."""
+def _changes_bound(comparison: Comparison) -> bool:
+    """Return whether one sentence has a bound that the other lacks: ``up to 40 cars``."""
+    theirs = _BOUND.findall(comparison.source.text, *_reach(comparison))
+    return len(theirs) != len(_BOUND.findall(comparison.output.text))
+
+
+def _changes_scarcity(comparison: Comparison) -> bool:
+    """Return whether ``few trains stop`` became ``trains stop`` or ``a few trains stop``."""
+    theirs = _SCARCE.findall(comparison.source.text, *_reach(comparison))
+    return theirs.count("") != _SCARCE.findall(comparison.output.text).count("")
+
+
+def _reach(comparison: Comparison) -> tuple[int, int]:
+    """Return the interval of the source from the token before the first equal one to the last."""
     tokens = comparison.source.tokens
-    start, end = tokens[comparison.links[0].right].opening, tokens[comparison.links[-1].right].end
-    theirs = _UP_TO.findall(comparison.source.text, start, end)
-    return len(theirs) > len(_UP_TO.findall(comparison.output.text))
+    first, last = comparison.links[0].right, comparison.links[-1].right
+    return tokens[max(0, first - 1)].opening, tokens[last].end
 
 
 def _drops_contrast(comparison: Comparison) -> bool:
@@ -362,12 +384,33 @@ def _widens_denial(comparison: Comparison) -> bool:
 
 
 def _drops_head(comparison: Comparison) -> bool:
-    """Return whether the output begins with a noun that modifies another: the bank's lawyer."""
+    """Return whether the output has a noun instead of that which it modifies: the bank's lawyer."""
     own, first = comparison.token(0)
     before = _MODIFYING.search(comparison.source.text, 0, first.start)
     if before is None or not PREPOSITIONS.isdisjoint(own.before):
-        return False
-    return before["head"].lower() not in _COLLECTIVE
+        return _drops_relative(comparison)
+    return before["head"].lower() not in _COLLECTIVE or _drops_relative(comparison)
+
+
+def _drops_relative(comparison: Comparison) -> bool:
+    """Return whether ``by the brother of Jane`` became ``by Jane``."""
+    source, linked = comparison.source, {link.right for link in comparison.links}
+    return any(
+        theirs.kind == "name"
+        and theirs.before == ("of",)
+        and own.before != theirs.before
+        and link.right - 1 not in linked
+        and source.tokens[link.right - 1].kind == "word"
+        and _written(source, link.right - 1) not in _COLLECTIVE | _REGIONS
+        for link, (own, theirs) in (
+            (link, comparison.token(at)) for at, link in enumerate(comparison.links) if at
+        )
+    )
+
+
+def _written(sentence: Phrase, at: int) -> str:
+    token = sentence.tokens[at]
+    return sentence.text[token.start : token.end].lower()
 
 
 def _drops_possession(comparison: Comparison) -> bool:

@@ -26,7 +26,16 @@ def test_a_passive_and_a_phrase_in_front_have_another_order(sentence: str, other
 
 
 def test_a_passive_without_an_agent_has_no_whole_restatement() -> None:
-    assert [*restatements("The gate was closed at noon.", is_whole=True)] == []
+    assert [*restatements("The gate was closed at noon.", is_source=True)] == []
+
+
+def test_each_verb_of_a_source_has_its_own_agent() -> None:
+    sentence = "The tower was designed by Hall, built by Moss and later sold."
+    assert [*restatements(sentence, is_source=True)] == [
+        "Hall designed the tower.",
+        "Moss built the tower.",
+    ]
+    assert [*restatements(sentence)] == []
 
 
 @pytest.mark.parametrize(

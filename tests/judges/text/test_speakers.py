@@ -34,3 +34,18 @@ def test_the_sender_of_a_mail_is_its_speaker_and_a_greeting_is_a_sentence() -> N
 )
 def test_prose_a_single_turn_and_a_turn_with_a_quotation_are_unchanged(text: str) -> None:
     assert spoken(text) == text
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "> I paid the bill.",
+        "Hal wrote:\nI paid the bill.",
+        "On Tue, Hal <hal@mill.example> wrote:\n\nI paid the bill.",
+        "-----Original Message-----\nI paid the bill.",
+        "Hal replied: I paid the bill.",
+    ],
+)
+def test_the_writer_of_a_quoted_mail_is_not_the_sender(quoted: str) -> None:
+    mail = f"From: Petra Wolf\nTo: Hal\nSubject: Mill\n\nI sold the mill.\n\n{quoted}"
+    assert spoken(mail).endswith(f"Petra Wolf sold the mill.\n\n{quoted}")

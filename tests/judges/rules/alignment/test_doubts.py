@@ -270,3 +270,51 @@ def test_a_sentence_without_a_condition_that_refers_back_is_doubtful(
 )
 def test_a_sentence_that_lacks_no_such_condition_is_not_doubtful(source: str, output: str) -> None:
     assert reasons(output, source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("The fair opens on Monday. In May it opens on Friday.", "The fair opens on Friday."),
+        ("Anna works in Oslo. In summer she works in Lund.", "Anna works in Lund."),
+        ("Unless you pay, the lease ends. The data are kept.", "The data are kept unless you pay."),
+    ],
+)
+def test_an_adverbial_or_a_condition_of_another_sentence_is_doubtful(
+    source: str, output: str
+) -> None:
+    assert reasons(output, source) == [JOINED]
+
+
+def test_the_end_of_a_sentence_may_continue_the_one_before() -> None:
+    source = "The fair is on 9 May. It starts at the mill."
+    assert not reasons("The fair starts at the mill.", source)
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("Tom hired Ann in May.", "Tom was hired in May."),
+        ("Ann met a man who trained Carl.", "Ann trained Carl."),
+        ("Police questioned the cousin of Jim Ross.", "Police questioned Jim Ross."),
+        ("Lena: We fixed it, my sister painted the wall.", "Lena painted the wall."),
+        (
+            "Before the storm, the town had a pier; after the storm, it had none.",
+            "After the storm, the town had a pier.",
+        ),
+    ],
+)
+def test_another_role_person_or_time_is_doubtful(source: str, output: str) -> None:
+    assert len(reasons(output, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("The man arrested on Monday was Tom.", "The man was arrested on Monday."),
+        ("Ann Lee, a nurse who treated Carl, left.", "Ann Lee treated Carl."),
+        ("The team visited the city of Rome.", "The team visited Rome."),
+    ],
+)
+def test_the_same_role_person_or_city_is_not_doubtful(source: str, output: str) -> None:
+    assert not reasons(output, source)

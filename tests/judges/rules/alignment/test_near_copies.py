@@ -91,3 +91,30 @@ def test_what_a_value_or_a_name_replaces_may_be_left_out(output: str, source: st
 def test_an_exception_after_a_denial_may_not_be_left_out() -> None:
     source = {"Mail": "The shop opens at 4, not on holidays."}
     assert not are_near_copies("The shop opens at 4.", source)
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("Trains stop at the old mill.", "Few trains stop at the old mill."),
+        ("A few trains stop at the old mill.", "Few trains stop at the old mill."),
+        ("Few trains stop at the old mill.", "A few trains stop at the old mill."),
+        ("The inn has a little wine.", "The inn has little wine."),
+        ("Three guests slept in the barn.", "At most three guests slept in the barn."),
+        ("More than 40 cars came.", "40 cars came."),
+    ],
+)
+def test_a_bound_or_a_word_for_hardly_any_must_stay(output: str, source: str) -> None:
+    assert not are_near_copies(output, {"News": source})
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The girl slept in the barn.", "The little girl slept in the barn."),
+        ("A few trains stop at the mill.", "A few trains stop at the old mill."),
+        ("Few trains stop at the mill.", "Few trains stop at the old mill."),
+    ],
+)
+def test_little_may_be_an_adjective(output: str, source: str) -> None:
+    assert are_near_copies(output, {"News": source})

@@ -215,3 +215,28 @@ def test_a_yes_before_a_statement_that_means_no_is_doubtful(question: str, state
 def test_a_yes_before_a_denial_of_the_opposite_is_not_doubtful() -> None:
     answer = "Yes, parking is not free."
     assert [*opening_doubts(answer, ["Do I have to pay for parking?"])] == []
+
+
+@pytest.mark.parametrize(
+    ("context", "question", "right", "wrong"),
+    [
+        ("Ann sold Tom a boat.", "Who sold the boat?", "Ann.", "Tom."),
+        ("Ann was hired by Tom.", "Who hired Ann?", "Tom.", None),
+        ("Ann was hired by Tom.", "Who hired Tom?", None, "Ann."),
+        ("Ann was hired by Tom.", "Who was hired?", "Ann.", "Tom."),
+        ("France beat Spain in the final.", "Which team beat Spain?", "France.", None),
+        ("France beat Spain in the final.", "Which team beat France?", None, "Spain."),
+        ("Ida gave Olga the ring.", "Who gave the ring to Olga?", "Ida.", None),
+        ("Lee won in 2018. Kim won in 2021.", "Who won in 2021?", "Kim.", "Lee."),
+        ("It moved from Bonn to Berlin.", "Where did it move to?", "Berlin.", "Bonn."),
+        ("It moved from Bonn to Berlin.", "From where did it move?", "Bonn.", "Berlin."),
+    ],
+)
+def test_an_answer_with_another_role_is_doubtful(
+    context: str, question: str, right: str | None, wrong: str | None
+) -> None:
+    evidence = {"Context": context}
+    if right:
+        assert not [*question_doubts(right, evidence, [question])]
+    if wrong:
+        assert len([*question_doubts(wrong, evidence, [question])]) == 1

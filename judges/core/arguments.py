@@ -4,13 +4,13 @@ Python does not check them, and a caller need not use a type checker: without th
 value would fail far from the call, or count as another, as True does as 1.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Literal, TypeGuard, Union, get_args, get_origin, get_type_hints
+from types import ModuleType, NoneType, UnionType
+from typing import Literal, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from spanjury.judges.core.errors import ConfigError
 from spanjury.judges.core.scrubbing import scrub
@@ -38,7 +38,15 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def _is_truth(value: object) -> bool:
+    """Return whether `value` is True or False, including numpy's."""
+    kind = type(value)
+    is_of_numpy = kind.__module__ == "numpy" and kind.__name__ in {"bool", "bool_"}
+    return isinstance(value, bool) or is_of_numpy
+
+
 _TESTS: Mapping[object, Callable[[object], bool]] = {
+    bool: _is_truth,
     int: is_whole,
     float: is_number,
     Callable: callable,
@@ -48,9 +56,9 @@ _TESTS: Mapping[object, Callable[[object], bool]] = {
 def check_arguments(function: Callable[..., object], values: Mapping[str, object]) -> None:
     """Raise `ConfigError` if an argument does not fit its annotation; the message names it.
 
-    Any collection but a text or a dict counts as a list. Any object that is not of one of Python's
-    own types may fulfil a protocol: its methods are checked where it is used. Annotations that
-    cannot be evaluated are not checked.
+    Any collection but a text or a dict counts as a list. Functions, classes, modules and objects of
+    any type that is not built in may fulfil a protocol: methods are checked where they are used.
+    Annotations that cannot be evaluated are not checked.
 
     Parameters
     ----------
@@ -80,6 +88,8 @@ def _hints(function: Callable[..., object]) -> Mapping[str, object]:
 
 def _problem(value: object, hint: object, *, name: str) -> str:
     """Return what is wrong with a value, or with an item in it; empty if it fits."""
+    if type(value) is hint:  # as most items of long lists
+        return ""
     hints = [each for each in _alternatives(hint) if _is_of(value, each)]
     problems = [_problem_inside(value, each, name=name) for each in hints]
     if not problems:
@@ -89,44 +99,65 @@ def _problem(value: object, hint: object, *, name: str) -> str:
 
 def _problem_inside(value: object, hint: object, *, name: str) -> str:
     """Return what is wrong with an item of a collection."""
-    parts = [part for part in get_args(hint) if part is not Ellipsis]
-    kind = get_origin(hint)
-    if not (_is_collection(kind) and parts and isinstance(value, Collection)):
+    if not (_is_collection(get_origin(hint)) and isinstance(value, Collection)):
         return ""
+    for key, item, part in _items(value, hint):
+        if _problem(item, part, name=""):  # a name for each of many items would take long
+            return _problem(item, part, name=f"{name}[{key!r}]")
     if isinstance(value, Mapping):
-        items = [(key, part, hint) for key, part in value.items() for hint in parts[1:]]
-        if strange := next((key for key in value if _problem(key, parts[0], name="")), None):
-            return f"a key of {name} must be {_words(parts[0])}, got {_shown(strange)}"
-    else:
-        items = [(number, item, parts[0]) for number, item in enumerate(value)]
-    inside = (_problem(item, part, name=f"{name}[{key!r}]") for key, item, part in items)
-    return next(filter(None, inside), "")
+        of_key = get_args(hint)[0]
+        for key in value:
+            if _problem(key, of_key, name=""):
+                return f"a key of {name} must be {_words(of_key)}, got {_shown(key)}"
+    return ""
 
 
-def _alternatives(hint: object) -> list[object]:
+def _items(value: Collection[object], hint: object) -> Iterator[tuple[object, object, object]]:
+    """Yield the key or the number of each item of a collection, the item, and its type."""
+    parts = get_args(hint)
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from ((key, item, part) for part in parts[1:])
+    elif get_origin(hint) is tuple and Ellipsis not in parts:
+        for number, (item, part) in enumerate(zip(value, parts, strict=False)):
+            yield number, item, part
+    elif parts[0] is not object:
+        for number, item in enumerate(value):
+            yield number, item, parts[0]
+
+
+def _alternatives(hint: object) -> Sequence[object]:
     """Return the types of a union, or the type alone."""
     if get_origin(hint) in {Union, UnionType}:
         return [each for part in get_args(hint) for each in _alternatives(part)]
-    return _alternatives(get_args(hint)[0]) if get_origin(hint) is Annotated else [hint]
+    return [hint]
 
 
 def _is_of(value: object, hint: object) -> bool:
     """Return whether a value is of a type, whatever its items are."""
     kind = get_origin(hint) or hint
     if kind is Literal:
-        return any(type(value) is type(each) and value == each for each in get_args(hint))
+        return any(_is_same(value, each) for each in get_args(hint))
     if kind in _TESTS:
         return _TESTS[kind](value)
-    if not isinstance(kind, type) or kind is object:
-        return True
     if getattr(kind, "_is_protocol", False):
-        return isinstance(value, type) or type(value).__module__ != "builtins"
+        can_have_methods = isinstance(value, ModuleType) or callable(value)
+        return can_have_methods or type(value).__module__ != "builtins"
     if _is_collection(kind) and not issubclass(kind, Mapping):
         return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
-    return isinstance(value, PathLike if kind is Path else kind)
+    try:
+        return not isinstance(kind, type) or isinstance(value, PathLike if kind is Path else kind)
+    except TypeError:  # as of `Any` and of a `TypedDict`, which no object is an instance of
+        return True
 
 
-def _is_collection(kind: object) -> bool:
+def _is_same(value: object, literal: object) -> bool:
+    """Return whether a value is that of a `Literal`; True is not 1."""
+    is_bool = isinstance(value, bool) == isinstance(literal, bool)
+    return is_bool and isinstance(value, type(literal)) and value == literal
+
+
+def _is_collection(kind: object) -> TypeGuard[type[Collection[object]]]:
     return isinstance(kind, type) and issubclass(kind, Collection) and kind not in {str, bytes}
 
 

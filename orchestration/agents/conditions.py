@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -94,19 +95,23 @@ def sure_aspects(
     aspects: str | Aspect | Sequence[str | Aspect],
     aspects_files: Sequence[Path] = (),
 ) -> tuple[Aspect, ...]:
-    """Return the aspects that any text is judged on; empty if they depend on its source.
+    """Return the aspects that any text is judged on; empty if their names depend on its source.
+
+    If only their task depends on it, those of all possible tasks are returned: their scales differ.
 
     Raise `ConfigError` if a name is unknown.
     """
     named = [aspects] if isinstance(aspects, str | Aspect) else [*aspects]
     names = [name for name in named if isinstance(name, str)]
+    tasks = [task]
     if task is None and len(names) == len(named):
         if not names or ALL_ASPECTS in names:
             return ()
         catalogue = Catalogue.load(*aspects_files)
-        having = (each.name for each in catalogue.tasks() if catalogue.has(each.name, *names))
-        task = next(having, None)  # any task, since all of them judge the aspects of these names
-    return request_of("", task=task, aspects=aspects, aspects_files=aspects_files).aspects
+        having = [each.name for each in catalogue.tasks() if catalogue.has(each.name, *names)]
+        tasks = [*having] or [None]  # without a task, an error says which name is unknown
+    asked = partial(request_of, "", aspects=aspects, aspects_files=aspects_files)
+    return tuple(aspect for each in tasks for aspect in asked(task=each).aspects)
 
 
 def check_conditions(conditions: Sequence[Condition], aspects: Sequence[Aspect]) -> None:

@@ -110,9 +110,9 @@ def correlation_estimate(
     where ``tail`` is half of the error rate [1]_, and their correlation is in ``[-1, 1]``. With 4
     inputs that share is 60 %, with 20 it is 17 %.
 
-    A single correlation of 1 means that all pairs of items are in order. As ``items / 2`` pairs
-    share no item, at most ``1 - tail ** (2 / items)`` of unseen pairs are not, so that Kendall's
-    tau is at least ``2 * tail ** (2 / items) - 1``: -0.20 with 8 items and 0.38 with 20. The other
+    A single correlation of 1 means that all pairs of items are in order. As ``items // 2`` pairs
+    share no item, at most ``1 - tail ** (1 / pairs)`` of unseen pairs are not, so that Kendall's
+    tau is at least ``2 * tail ** (1 / pairs) - 1``: -0.20 with 8 items and 0.38 with 20. The other
     correlations get the same bound, and -1 its opposite.
 
     Parameters
@@ -156,8 +156,8 @@ def correlation_estimate(
     tail = (1 - confidence) / 2
     if groups > 1:
         differing = 1 - tail ** (1 / groups)
-    elif items and 1 - abs(value) <= NOISE:
-        differing = 1 - tail ** (2 / items)
+    elif (pairs := items // 2) and 1 - abs(value) <= NOISE:
+        differing = 1 - tail ** (1 / pairs)
     else:
         return Estimate(value)
     return Estimate(value, value - differing * (value + 1), value + differing * (1 - value))

@@ -463,12 +463,17 @@ def test_a_single_correlation_equal_in_every_draw_has_no_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "low"), [(8, 2 * 0.025 ** (1 / 4) - 1), (20, 2 * 0.025 ** (1 / 10) - 1)]
+    ("items", "low"),
+    [
+        (8, 2 * 0.025 ** (1 / 4) - 1),
+        (9, 2 * 0.025 ** (1 / 4) - 1),
+        (20, 2 * 0.025 ** (1 / 10) - 1),
+    ],
 )
 def test_a_perfect_correlation_is_bounded_by_the_pairs_that_may_be_out_of_order(
     items: int, low: float
 ) -> None:
-    # P(items / 2 separate pairs are in order | share p is not) = (1 - p) ** (items / 2) = 0.025.
+    # P(items // 2 separate pairs are in order | share p is not) = (1 - p) ** (items // 2) = 0.025.
     drawn = Resampled(np.array(1.0), np.ones(50))
     assert correlation_estimate(drawn, groups=1, items=items) == pytest.approx(
         (1.0, low, 1.0), abs=1e-5

@@ -34,8 +34,11 @@ from spanjury.orchestration.wiring.sources import AGENT, as_trajectory
 RubricLike = Rubric | Path | str | Mapping[str, object]
 """A rubric, the path of its file, or the content of such a file."""
 
-Document = Mapping[str, str]
-"""A passage: its `text`, and optionally an `id` by which evidence names it."""
+Document = Mapping[str, object]
+"""A passage: its `text`, and optionally an `id` by which evidence names it.
+
+Other keys are ignored.
+"""
 Source = str | Sequence[str | Document] | Mapping[str, str | Sequence[str]]
 """A source; passages, which stay separate; or inputs by header, each a text or passages."""
 Output = str | Trajectory | Sequence[object] | Mapping[str, object]

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Protocol, TypedDict, TypeVar
 
 import numpy as np
 import pytest
@@ -27,6 +29,18 @@ class Speaker(Protocol):
         """Say a word."""
 
 
+class Mode(StrEnum):
+    """Words that are texts."""
+
+    FAST = "fast"
+
+
+class Row(TypedDict):
+    """A dict that Python cannot recognise."""
+
+    text: str
+
+
 def public(
     limit: int | None = None,
     *,
@@ -36,7 +50,11 @@ def public(
     weights: Mapping[str, Mapping[str, float]] | None = None,
     source: str | Mapping[str, str | Sequence[str]] = "",
     stages: Sequence[tuple[str, ...]] = (),
+    level: Literal[1, 2] = 1,
     pair: Annotated[tuple[float, float], "low and high"] = (0, 1),
+    named: Sequence[tuple[str, float]] = (),
+    rules: Sequence[Any] = (),
+    typed_rows: Sequence[Row] = (),
     file: Path | str = "",
     rows: Sequence[object] = (),
     items: Iterable[str] = (),
@@ -69,6 +87,10 @@ def public(
         ("weights", {"a": {"b": "c"}}, "weights['a']['b'] must be a number, got 'c'"),
         ("source", {"a": [1]}, "source['a'][0] must be a text, got 1"),
         ("source", {1: "a"}, "a key of source must be a text, got 1"),
+        ("source", {0: "a"}, "a key of source must be a text, got 0"),
+        ("level", True, "level must be 1 or 2, got True"),
+        ("named", [("a", "b")], "named[0][1] must be a number, got 'b'"),
+        ("typed_rows", 3, "typed_rows must be a list of dicts, got 3"),
         ("stages", ["a"], "stages[0] must be a list of texts, got 'a'"),
         ("stages", "a", "stages must be a list of lists of texts, got 'a'"),
         ("pair", (0, "1"), "pair[1] must be a number, got '1'"),
@@ -100,13 +122,23 @@ def test_an_argument_of_another_type_is_refused_in_words(
         ("rate", 1),
         ("rate", np.float32(0.5)),
         ("names", {"a", "b"}),
+        ("names", {"a": 1}.keys()),
+        ("names", np.array(["a"])),
         ("mode", None),
+        ("mode", Mode.FAST),
+        ("quiet", np.bool_(True)),
+        ("named", [("a", 0.5), ("b", 1)]),
+        ("source", MappingProxyType({"a": "b"})),
+        ("rules", [3]),
+        ("typed_rows", [{"text": "a"}]),
         ("weights", {"a": {"b": 1}}),
         ("stages", [["a"], ("b", "c")]),
         ("rows", [1, "a", None]),
         ("file", Path("a")),
         ("speaker", Scale()),
         ("speaker", Scale),  # a class is reported where the object is used
+        ("speaker", print),  # a protocol can be that of a call
+        ("speaker", np),
         ("anything", 3),
         ("of_type", 3),
         ("unknown", 3),  # Python itself reports it

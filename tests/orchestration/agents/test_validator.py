@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import pytest
 from fakes.judges import FixedJudge, mark
@@ -252,6 +254,29 @@ async def test_a_condition_is_refused_in_the_run_if_the_source_decides_on_the_ta
     agent.output_validator(jury_validator(panel, source=SOURCE, fail_on=fail_on))
     with pytest.raises(ConfigError, match="nothing is judged on 'simplicity'"):
         await agent.run("Summarise.")
+
+
+def test_a_score_is_accepted_if_it_divides_the_scale_of_one_of_the_possible_tasks(
+    tmp_path: Path,
+) -> None:
+    aspect = 'kind = "form"\ndefinition = "It is good."\ninputs = ["Text"]\n'
+    scales = {"short": '["Bad", "Good"]', "usual": '["Bad", "Poor", "Fair", "Good", "Great"]'}
+    (tmp_path / "tasks.toml").write_text(
+        "".join(
+            f'[tasks.{task}]\ndescription = "Write."\ninput_headers.Text = []\n'
+            f"[tasks.{task}.aspects.grade]\nscale = {labels}\n{aspect}"
+            for task, labels in scales.items()
+        )
+    )
+    make = partial(
+        jury_validator,
+        aspects="grade",
+        aspects_files=[tmp_path / "tasks.toml"],
+        fail_on="aspect=grade and score<=2",
+    )
+    make()
+    with pytest.raises(ConfigError, match="always holds; scores: grade from 1 to 2"):
+        make(task="short")
 
 
 async def test_arguments_of_another_type_are_refused_by_name(panel: Panel) -> None:

@@ -4,7 +4,7 @@ import copy
 import inspect
 import json
 import pickle
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 import anyio
@@ -202,6 +202,16 @@ def test_aspects_come_by_name_or_as_they_are_but_of_one_task() -> None:
 def test_a_source_of_another_form_is_refused_in_words(source: object, problem: str) -> None:
     with pytest.raises(spanjury.EvaluationError, match=problem):
         request_of("A.", source=source)  # type: ignore[arg-type]  # the point of it
+
+
+def test_a_document_may_have_a_number_as_id_and_further_keys() -> None:
+    documents: list[Mapping[str, object]] = [
+        {"id": 3, "text": SOURCE, "relevance": 0.5},
+        {"text": "It rained."},
+    ]
+    inputs = request_of(OUTPUT, source=documents).segment.inputs
+    assert inputs["3"] == SOURCE
+    assert [*inputs.values()] == [SOURCE, "It rained."]
 
 
 def test_a_report_without_a_decision_says_what_is_missing() -> None:

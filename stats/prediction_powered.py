@@ -15,12 +15,7 @@ from spanjury.stats.arrays import (
     cluster_numbers,
     safe_divide,
 )
-from spanjury.stats.powered_estimates import (
-    Parts,
-    PoweredEstimate,
-    common_tuning,
-    tuned_estimate,
-)
+from spanjury.stats.powered_estimates import Parts, PoweredEstimate, common_tuning, tuned_estimate
 
 
 def powered_mean(

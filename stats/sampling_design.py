@@ -7,13 +7,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from spanjury.stats.arrays import (
-    FloatArray,
-    checked_share,
-    cluster_numbers,
-    one_axis,
-    safe_divide,
-)
+from spanjury.stats.arrays import FloatArray, checked_share, cluster_numbers, one_axis, safe_divide
 
 # Fractions of an item, or of the total weight, that are due to rounding.
 ROUNDING = 1e-9

@@ -7,13 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spanjury.judges.core import (
-    ROOM,
-    ConfigError,
-    Likelihoods,
-    fingerprint,
-    first_problem,
-)
+from spanjury.judges.core import ROOM, ConfigError, Likelihoods, fingerprint, first_problem
 from spanjury.judges.core.lazy import Once, lazily
 
 with lazily():

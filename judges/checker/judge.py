@@ -29,13 +29,7 @@ from spanjury.judges.checker.evidence import (
     nearest,
     runs,
 )
-from spanjury.judges.checker.support import (
-    ENGLISH,
-    Findings,
-    assessed,
-    obstacle,
-    rescored,
-)
+from spanjury.judges.checker.support import ENGLISH, Findings, assessed, obstacle, rescored
 from spanjury.judges.core import (
     AskedChecker,
     Aspect,

@@ -6,12 +6,7 @@ not imported here, because they load slowly and few callers need them: the regis
 """
 
 from spanjury.judges.core.addresses import without_secrets
-from spanjury.judges.core.arguments import (
-    check_arguments,
-    check_field_types,
-    is_number,
-    is_whole,
-)
+from spanjury.judges.core.arguments import check_arguments, check_field_types, is_number, is_whole
 from spanjury.judges.core.aspect import Aspect, Criterion, Kind, Task
 from spanjury.judges.core.chat import (
     ChatRequest,

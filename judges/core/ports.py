@@ -12,14 +12,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from spanjury.judges.core.aspect import Aspect
-from spanjury.judges.core.chat import (
-    ChatRequest,
-    Form,
-    Reply,
-    TemplateTokens,
-    TokenPrice,
-    Usage,
-)
+from spanjury.judges.core.chat import ChatRequest, Form, Reply, TemplateTokens, TokenPrice, Usage
 from spanjury.judges.core.checking import CheckedPairs, ClaimPair, ClaimSupport, ClaimUnit
 from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError

@@ -19,12 +19,7 @@ from spanjury.judges.checker.evidence import (
     nearest,
     runs,
 )
-from spanjury.judges.checker.support import (
-    Findings,
-    assessed,
-    obstacle,
-    rescored,
-)
+from spanjury.judges.checker.support import Findings, assessed, obstacle, rescored
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,

@@ -17,12 +17,7 @@ from itertools import pairwise
 from math import fsum
 from typing import NamedTuple
 
-from spanjury.judges.checker.cutting import (
-    SourceSentence,
-    StemIndex,
-    source_intervals,
-    stem_index,
-)
+from spanjury.judges.checker.cutting import SourceSentence, StemIndex, source_intervals, stem_index
 from spanjury.judges.core import ROOM, JudgeError, Likelihoods, Window, WindowReader, WindowReading
 from spanjury.judges.text.restatements import restatements
 from spanjury.judges.text.sentences import sentence_intervals

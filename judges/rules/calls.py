@@ -48,12 +48,7 @@ from spanjury.judges.rules.call_checks.answers import (
     unstated_lengths,
     unstated_values,
 )
-from spanjury.judges.rules.call_checks.choices import (
-    exchanged,
-    mislabelled,
-    mistaken,
-    superseded,
-)
+from spanjury.judges.rules.call_checks.choices import exchanged, mislabelled, mistaken, superseded
 from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
@@ -64,19 +59,10 @@ from spanjury.judges.rules.call_checks.context import (
     tokens_of,
     tool_of,
 )
-from spanjury.judges.rules.call_checks.limits import (
-    broken,
-    out_of_order,
-    refusal_of,
-    untold_words,
-)
+from spanjury.judges.rules.call_checks.limits import broken, out_of_order, refusal_of, untold_words
 from spanjury.judges.rules.call_checks.misreadings import misnumbered, misread, untouched
 from spanjury.judges.rules.call_checks.schema import breaches
-from spanjury.judges.rules.call_checks.statements import (
-    contrary,
-    hidden_failures,
-    unsupported,
-)
+from spanjury.judges.rules.call_checks.statements import contrary, hidden_failures, unsupported
 from spanjury.judges.rules.call_checks.tool_names import is_action, is_reading
 from spanjury.judges.rules.call_checks.values import Untraced, untraced
 from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted, times_asked

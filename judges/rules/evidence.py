@@ -20,13 +20,7 @@ from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.name_support import called_otherwise
 from spanjury.judges.rules.names import Name
 from spanjury.judges.rules.places import Source
-from spanjury.judges.rules.quantities import (
-    CURRENCIES,
-    Quantity,
-    quantities,
-    unit,
-    whole_number,
-)
+from spanjury.judges.rules.quantities import CURRENCIES, Quantity, quantities, unit, whole_number
 from spanjury.judges.rules.source_index import SENTENCES, cut_source, index_source
 from spanjury.judges.rules.support import SentenceSupport, Support
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS

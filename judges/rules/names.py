@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from spanjury.judges.rules.quantities import CURRENCY_CODES
-from spanjury.judges.text.lexicon import (
-    FUNCTION_WORDS,
-    GIVEN_NAMES,
-    MONTHS,
-    WEEKDAYS,
-)
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, GIVEN_NAMES, MONTHS, WEEKDAYS
 from spanjury.judges.text.words import Word
 
 TITLES = frozenset(

@@ -10,10 +10,7 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 
-from spanjury.judges.core import (
-    Aspect,
-    check_arguments,
-)
+from spanjury.judges.core import Aspect, check_arguments
 from spanjury.orchestration.agents.conditions import (
     FAIL_ON,
     OnUnscored,

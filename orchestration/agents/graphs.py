@@ -9,12 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from spanjury.judges.core import (
-    Aspect,
-    ConfigError,
-    JudgeError,
-    check_arguments,
-)
+from spanjury.judges.core import Aspect, ConfigError, JudgeError, check_arguments
 from spanjury.judges.core.transcript import Position
 from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of
 from spanjury.orchestration.agents.reviewing import Rejection, Review, areview

@@ -20,10 +20,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.result import StreamedRunResult
 
-from spanjury.judges.core import (
-    Aspect,
-    check_arguments,
-)
+from spanjury.judges.core import Aspect, check_arguments
 from spanjury.judges.core.transcript import inputs_of
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import TextCheck, TextComparison

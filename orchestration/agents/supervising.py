@@ -10,13 +10,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from spanjury.judges.core import (
-    Aspect,
-    ConfigError,
-    EventLog,
-    check_arguments,
-    kind_of,
-)
+from spanjury.judges.core import Aspect, ConfigError, EventLog, check_arguments, kind_of
 from spanjury.orchestration.agents.conditions import FAIL_ON
 from spanjury.orchestration.agents.reviewing import Messages, Review, areview
 from spanjury.orchestration.engine.panel import Panel

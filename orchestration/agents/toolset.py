@@ -12,10 +12,7 @@ from typing import Generic, TypeVar
 
 from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool, ToolReturn
 
-from spanjury.judges.core import (
-    ConfigError,
-    check_arguments,
-)
+from spanjury.judges.core import ConfigError, check_arguments
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import (

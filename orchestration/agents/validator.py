@@ -6,11 +6,7 @@ from typing import TypeVar
 
 from pydantic_ai import ModelRetry, RunContext
 
-from spanjury.judges.core import (
-    Aspect,
-    ConfigError,
-    check_arguments,
-)
+from spanjury.judges.core import Aspect, ConfigError, check_arguments
 from spanjury.orchestration.agents.conditions import (
     FAIL_ON,
     OnUnscored,

@@ -19,13 +19,7 @@ from spanjury.judges.core import (
     Segment,
     one_line,
 )
-from spanjury.judges.core.transcript import (
-    Part,
-    Position,
-    Transcript,
-    position_in,
-    transcript_of,
-)
+from spanjury.judges.core.transcript import Part, Position, Transcript, position_in, transcript_of
 from spanjury.orchestration.engine.summary import open_questions
 from spanjury.orchestration.engine.thresholds import VOUCHED
 

@@ -32,12 +32,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.orchestration.engine.thresholds import (
-    MOST_CERTAIN,
-    VOUCHED,
-    Thresholds,
-    spread,
-)
+from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, VOUCHED, Thresholds, spread
 
 _GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
 

@@ -130,7 +130,7 @@ class Limits:
     def __post_init__(self) -> None:
         check_field_types(self)
         given = (self.max_cost, self.max_calls, self.max_tokens, self.max_seconds)
-        if any(limit is not None and limit <= 0 for limit in given):
+        if any(limit is not None and not limit > 0 for limit in given):
             raise ConfigError(f"limits must be positive, got {self!r}")
 
     @property

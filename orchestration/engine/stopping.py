@@ -10,12 +10,7 @@ import anyio
 from anyio import CancelScope, create_task_group
 from anyio.abc import TaskStatus
 
-from spanjury.judges.core import (
-    ConfigError,
-    RunFailedError,
-    check_field_types,
-    first_error_alone,
-)
+from spanjury.judges.core import ConfigError, RunFailedError, check_field_types, first_error_alone
 
 GRACE = 10.0
 """Seconds that work under way may take when a run must end."""

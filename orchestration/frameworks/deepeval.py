@@ -5,11 +5,7 @@ from pathlib import Path
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
 
-from spanjury.judges.core import (
-    ConfigError,
-    Result,
-    check_arguments,
-)
+from spanjury.judges.core import ConfigError, Result, check_arguments
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, why_unscored
 from spanjury.orchestration.services.judging.check import Source, acheck

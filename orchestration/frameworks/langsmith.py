@@ -8,11 +8,7 @@ from pathlib import Path
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 from langsmith.schemas import Example, Run
 
-from spanjury.judges.core import (
-    ConfigError,
-    PanelReport,
-    check_arguments,
-)
+from spanjury.judges.core import ConfigError, PanelReport, check_arguments
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, texts_of
 from spanjury.orchestration.services.judging.check import acheck

@@ -51,13 +51,7 @@ from spanjury.orchestration.wiring.checks import (
     checked_metric,
     checked_model,
 )
-from spanjury.perturbations import (
-    Case,
-    Damage,
-    NothingToDamageError,
-    Perturbation,
-    generator_for,
-)
+from spanjury.perturbations import Case, Damage, NothingToDamageError, Perturbation, generator_for
 
 _TEXTS = (
     "The bridge opened in 1935.",

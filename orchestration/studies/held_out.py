@@ -11,12 +11,7 @@ from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Report, Scale, Segm
 from spanjury.judges.llm.percent import percent
 from spanjury.orchestration.studies.agreement.spans.measures import overlaps
 from spanjury.orchestration.studies.card import Measure
-from spanjury.orchestration.studies.estimates import (
-    DEFAULTS,
-    Effects,
-    Settings,
-    estimates,
-)
+from spanjury.orchestration.studies.estimates import DEFAULTS, Effects, Settings, estimates
 from spanjury.orchestration.studies.judging import overlapping
 from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.spans.span_agreement import micro_effect

@@ -4,10 +4,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from spanjury.judges.core import (
-    ConfigError,
-    first_problem,
-)
+from spanjury.judges.core import ConfigError, first_problem
 from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily

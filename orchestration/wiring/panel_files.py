@@ -6,14 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
-from spanjury.judges.core import (
-    MASK,
-    ConfigError,
-    TokenPrice,
-    choices_for,
-    is_secret_name,
-    scrub,
-)
+from spanjury.judges.core import MASK, ConfigError, TokenPrice, choices_for, is_secret_name, scrub
 from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily

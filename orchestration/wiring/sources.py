@@ -11,12 +11,7 @@ from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading import trajectories
 from spanjury.adapters.files.reading.column_map import parse_columns
 from spanjury.adapters.files.reading.shapes import AGENT, CONVERSATION_TASKS, NAMES
-from spanjury.adapters.files.reading.sources import (
-    by_source,
-    open_ids,
-    segments_of,
-    with_own_id,
-)
+from spanjury.adapters.files.reading.sources import by_source, open_ids, segments_of, with_own_id
 from spanjury.adapters.files.reading.texts import frame_rows, read_texts, row_lines
 from spanjury.adapters.files.reading.trajectories import (
     as_trajectory,

@@ -6,13 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.wiring.checker_models import (
-    FOLDER,
-    MODEL,
-    is_folder,
-    is_model,
-    pinned,
-)
+from spanjury.orchestration.wiring.checker_models import FOLDER, MODEL, is_folder, is_model, pinned
 from spanjury.orchestration.wiring.config import CHECKER, KIND, LOCAL, READER, SeatConfig
 from spanjury.orchestration.wiring.plugins import CHECKERS
 from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader

@@ -17,13 +17,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.writing import Prompt, Written, write
-from spanjury.adapters.models.local_model import (
-    Batching,
-    Loaded,
-    LocalModel,
-    Worker,
-    open_local,
-)
+from spanjury.adapters.models.local_model import Batching, Loaded, LocalModel, Worker, open_local
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,

@@ -11,14 +11,7 @@ from numpy.random import Generator
 from typer.testing import CliRunner
 
 import spanjury
-from spanjury.judges.core import (
-    PerturbationError,
-    Segment,
-    ToolCall,
-    ToolSpec,
-    Trajectory,
-    Turn,
-)
+from spanjury.judges.core import PerturbationError, Segment, ToolCall, ToolSpec, Trajectory, Turn
 from spanjury.judges.core.transcript import position_in, segment_of, transcript_of
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.services.judging.conditions import conditions_of, find_recipe
@@ -26,11 +19,7 @@ from spanjury.orchestration.services.judging.exam_texts import clean_trajectorie
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.sources import trajectory_row
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
-from spanjury.perturbations.perturbation import (
-    DamagedTrajectory,
-    Fault,
-    trajectory_perturbation,
-)
+from spanjury.perturbations.perturbation import DamagedTrajectory, Fault, trajectory_perturbation
 
 CONDITIONS = {condition.name: condition for condition in conditions_of(find_recipe("agents"))}
 TOOLS = tuple(

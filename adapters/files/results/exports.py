@@ -26,15 +26,7 @@ from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
 from spanjury.adapters.surrogates import without_lone_surrogates
-from spanjury.judges.core import (
-    ConfigError,
-    ErrorSpan,
-    Outcome,
-    Result,
-    Segment,
-    StoreError,
-    Usage,
-)
+from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Result, Segment, StoreError, Usage
 from spanjury.judges.core.lazy import library
 from spanjury.judges.core.transcript import Position, position_in
 

@@ -12,10 +12,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import (
-    AutoModelForSequenceClassification,
-    AutoModelForTokenClassification,
-)
+from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
 
 from spanjury.adapters.checkers.card import CheckerCard, Layout, base_card, class_names
 from spanjury.adapters.checkers.inputs import PairTokens, Tokens

@@ -20,13 +20,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from spanjury.adapters.torch_models import find_device
-from spanjury.adapters.training.card import (
-    CARD,
-    data_lines,
-    draw,
-    option_lines,
-    result_lines,
-)
+from spanjury.adapters.training.card import CARD, data_lines, draw, option_lines, result_lines
 from spanjury.adapters.training.checkpoint import (
     RECORD,
     CheckpointFile,
@@ -41,22 +35,14 @@ from spanjury.adapters.training.tokens.encoding import (
     stacked,
     without_kinds,
 )
-from spanjury.adapters.training.tokens.guardian import (
-    ADAPTER,
-    GuardianBase,
-    find_guardian_base,
-)
+from spanjury.adapters.training.tokens.guardian import ADAPTER, GuardianBase, find_guardian_base
 from spanjury.adapters.training.tokens.job import (
     CheckerForm,
     TokenJob,
     TokenOptions,
     windows_digest,
 )
-from spanjury.adapters.training.tokens.model import (
-    TokenModel,
-    find_encoder,
-    window_loss,
-)
+from spanjury.adapters.training.tokens.model import TokenModel, find_encoder, window_loss
 from spanjury.adapters.training.trainer import fixed_seed
 from spanjury.judges.core import VERSION, ConfigError, markdown
 

@@ -27,11 +27,7 @@ from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.doubts import is_intended
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures, other_units
-from spanjury.judges.rules.alignment.index import (
-    Search,
-    pieces,
-    searched,
-)
+from spanjury.judges.rules.alignment.index import Search, pieces, searched
 from spanjury.judges.rules.alignment.kinds import other_kinds
 from spanjury.judges.rules.alignment.names import (
     other_full_names,

@@ -20,13 +20,7 @@ from spanjury.judges.core import Unverified
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.exchanges import other_person
 from spanjury.judges.rules.alignment.index import Search, searched
-from spanjury.judges.rules.alignment.lexicon import (
-    BE,
-    DETERMINERS,
-    LIGHT,
-    PARTIAL,
-    PREPOSITIONS,
-)
+from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, LIGHT, PARTIAL, PREPOSITIONS
 from spanjury.judges.rules.alignment.near_copies import (
     MILD,
     first_clauses,

@@ -12,12 +12,7 @@ from spanjury.judges.rules.alignment.record import (
     Row,
     table_rows,
 )
-from spanjury.judges.rules.alignment.record_claims import (
-    NOTHING,
-    SAYING,
-    Claimed,
-    key_words,
-)
+from spanjury.judges.rules.alignment.record_claims import NOTHING, SAYING, Claimed, key_words
 
 _LEAST = 2  # minimum cells of a row
 

@@ -14,12 +14,7 @@ from typing import NamedTuple
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import Claim, clauses
-from spanjury.judges.rules.call_checks.context import (
-    arguments_of,
-    is_failure,
-    number_of,
-    parsed,
-)
+from spanjury.judges.rules.call_checks.context import arguments_of, is_failure, number_of, parsed
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.tool_names import action_stems, is_action, words_of

@@ -29,11 +29,7 @@ from spanjury.orchestration.servers.http.pages import problems
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.service import BUSY, Service, tenant_of
 from spanjury.orchestration.servers.http.settings import ServiceLimits
-from spanjury.orchestration.services.serving.batches.batch import (
-    BadRowsError,
-    Batch,
-    Submission,
-)
+from spanjury.orchestration.services.serving.batches.batch import BadRowsError, Batch, Submission
 from spanjury.orchestration.services.serving.batches.jobs import BatchJobs
 from spanjury.orchestration.services.serving.batches.records import BatchFolder
 

@@ -23,13 +23,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import (
-    VERSION,
-    DataError,
-    Outcome,
-    Scale,
-    first_problem,
-)
+from spanjury.judges.core import VERSION, DataError, Outcome, Scale, first_problem
 from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.orchestration.report.files import write_whole

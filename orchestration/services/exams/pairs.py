@@ -7,14 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
 
-from spanjury.judges.core import (
-    Aspect,
-    ConfigError,
-    DataError,
-    PairJudge,
-    Segment,
-    first_problem,
-)
+from spanjury.judges.core import Aspect, ConfigError, DataError, PairJudge, Segment, first_problem
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import (
     Live,

@@ -575,12 +575,13 @@ def _check_values(study: Study[object]) -> None:
     check_arguments(kind, values)
     for name, (_, parameter, *_) in own_parameters(kind).items():
         value, low, high = values[name], parameter.min, parameter.max
-        if not is_number(value):
-            continue
-        if low is not None and value < low:
-            raise ConfigError(f"{name} must be {low} or more, got {value!r}")
-        if high is not None and value > high:
-            raise ConfigError(f"{name} must be {high} or less, got {value!r}")
+        for each in value if isinstance(value, list | tuple) else (value,):
+            if not is_number(each):
+                continue
+            if low is not None and not each >= low:
+                raise ConfigError(f"{name} must be {low} or more, got {each!r}")
+            if high is not None and not each <= high:
+                raise ConfigError(f"{name} must be {high} or less, got {each!r}")
 
 
 @cache

@@ -12,13 +12,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import (
-    DataError,
-    Result,
-    Segment,
-    counted,
-    first_problem,
-)
+from spanjury.judges.core import DataError, Result, Segment, counted, first_problem
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.files import PICTURES, Destination, write_report, write_whole

@@ -26,14 +26,7 @@ from typing import Literal
 from anyio import move_on_after
 from anyio.lowlevel import checkpoint
 
-from spanjury.judges.core import (
-    Aspect,
-    ConfigError,
-    Decision,
-    ErrorSpan,
-    Result,
-    check_arguments,
-)
+from spanjury.judges.core import Aspect, ConfigError, Decision, ErrorSpan, Result, check_arguments
 from spanjury.judges.text.sentences import GrowingText, Sentence
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import (

@@ -39,13 +39,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     gold_of,
 )
 from spanjury.orchestration.studies.agreement.tables import span_figures
-from spanjury.orchestration.studies.estimates import (
-    Effects,
-    Settings,
-    estimates,
-    grouped,
-    numbered,
-)
+from spanjury.orchestration.studies.estimates import Effects, Settings, estimates, grouped, numbered
 from spanjury.orchestration.studies.sources import source_of
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, share_by_source

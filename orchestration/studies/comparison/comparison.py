@@ -17,12 +17,7 @@ from numpy.typing import NDArray
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts, stacked
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
-from spanjury.orchestration.studies.estimates import (
-    LEVEL,
-    grouped,
-    holm_adjusted,
-    numbered,
-)
+from spanjury.orchestration.studies.estimates import LEVEL, grouped, holm_adjusted, numbered
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.arrays import FloatArray, cluster_sums, mean_of_defined
 from spanjury.stats.flagging import cutoff, flagged

@@ -43,12 +43,7 @@ from spanjury.orchestration.studies.generation import (
     TextGenerator,
     open_generation,
 )
-from spanjury.orchestration.studies.judging import (
-    ExamRun,
-    JudgedText,
-    in_order,
-    require_distinct,
-)
+from spanjury.orchestration.studies.judging import ExamRun, JudgedText, in_order, require_distinct
 from spanjury.orchestration.studies.sources import source_of
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.perturbation import (

@@ -19,11 +19,7 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.plot import Plot, PlotPoint
-from spanjury.orchestration.studies.panel_study.cascades import (
-    CascadeFindings,
-    CascadePoint,
-    Kept,
-)
+from spanjury.orchestration.studies.panel_study.cascades import CascadeFindings, CascadePoint, Kept
 from spanjury.orchestration.studies.panel_study.seats import (
     LEVEL_WORDS,
     VALUE,

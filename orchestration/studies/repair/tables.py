@@ -23,13 +23,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
-from spanjury.orchestration.studies.repair.exam import (
-    ExamResult,
-    Finding,
-    Findings,
-    Mean,
-    cautions,
-)
+from spanjury.orchestration.studies.repair.exam import ExamResult, Finding, Findings, Mean, cautions
 from spanjury.stats.proportions import Proportion
 
 _Entries = Callable[[Finding], Iterator[Entry]]

@@ -11,12 +11,7 @@ from spanjury.judges.core import ConfigError, choices_for, counted
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import Gate, Measure, measured
 from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, estimates
-from spanjury.orchestration.studies.judging import (
-    Examinee,
-    ExamRun,
-    JudgedText,
-    require_distinct,
-)
+from spanjury.orchestration.studies.judging import Examinee, ExamRun, JudgedText, require_distinct
 from spanjury.orchestration.studies.span_bench.figures import (
     FIGURES,
     SHORT_NAMES,

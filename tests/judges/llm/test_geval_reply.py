@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import Aspect, Message, Reply, Scale, Segment, TokenLogprob
 from spanjury.judges.llm.answer_tokens import LEAST_SHARE
-from spanjury.judges.llm.expected_score import (
-    Expected,
-    expected_number,
-    expected_score,
-)
+from spanjury.judges.llm.expected_score import Expected, expected_number, expected_score
 from spanjury.judges.llm.geval import _TEMPLATES, ask_for_score, ask_for_steps, our_steps
 from spanjury.judges.llm.geval_reply import read_score
 from spanjury.judges.llm.grades import numbers, read_grade

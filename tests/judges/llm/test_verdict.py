@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from spanjury.judges.core import ChatRequest, DeferredError, Reply, Report, TokenLogprob, Usage
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.material import NO_MATERIAL, Material
-from spanjury.judges.llm.verdict import (
-    agreed_probability,
-    error_probability,
-    read_verdict,
-)
+from spanjury.judges.llm.verdict import agreed_probability, error_probability, read_verdict
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 

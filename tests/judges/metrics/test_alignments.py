@@ -5,11 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import MetricError
-from spanjury.judges.metrics.overlap.alignments import (
-    NgramMatch,
-    lcs_alignment,
-    ngram_matches,
-)
+from spanjury.judges.metrics.overlap.alignments import NgramMatch, lcs_alignment, ngram_matches
 from spanjury.judges.metrics.words.grams import Tokens, grams, tokenise
 
 FEW_WORDS = st.lists(st.sampled_from(["a", "b", "cc", "", "97"]), max_size=12)

@@ -303,7 +303,13 @@ def test_a_cost_cannot_be_limited_where_no_price_is_known() -> None:
 
 @pytest.mark.parametrize(
     "limits",
-    [{"max_cost": 0.0}, {"max_calls": 0}, {"max_tokens": -1}, {"max_seconds": 0.0}],
+    [
+        {"max_cost": 0.0},
+        {"max_cost": float("nan")},
+        {"max_calls": 0},
+        {"max_tokens": -1},
+        {"max_seconds": 0.0},
+    ],
     ids=str,
 )
 def test_a_limit_must_be_positive(limits: dict[str, float]) -> None:

@@ -10,14 +10,7 @@ from hypothesis.strategies import floats, lists
 from spanjury.orchestration.report import Plot, PlotPoint, Report
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.report.plot import (
-    HEIGHT,
-    WIDTH,
-    Box,
-    axis_of,
-    placed_marks,
-    plot_svg,
-)
+from spanjury.orchestration.report.plot import HEIGHT, WIDTH, Box, axis_of, placed_marks, plot_svg
 
 HOSTILE = '"><script>x</script>'
 

@@ -1,12 +1,15 @@
 """Exams from Python: the same findings as the commands', in hand."""
 
 import json
+import math
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
 import anyio
 import msgspec
@@ -23,6 +26,7 @@ import spanjury
 from spanjury import exams
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.progress import Progress
+from spanjury.orchestration.services.exams.study import Parameter, from_python
 from spanjury.orchestration.services.judging.exam_texts import TWINS
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
@@ -226,9 +230,27 @@ def test_a_parameter_of_another_type_is_refused_before_a_text_is_judged(
         exams.discernment(demo(1), judges=judge, **parameters)  # type: ignore[arg-type]  # the mistake
 
 
-def test_a_parameter_out_of_its_bounds_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^rate must be 0\.5 or less, got 1\.5$"):
-        exams.calibrate("results.jsonl", rate=1.5)
+@pytest.mark.parametrize(
+    ("rate", "message"),
+    [(1.5, r"rate must be 0\.5 or less, got 1\.5"), (math.nan, r"rate must be .*, got nan")],
+)
+def test_a_parameter_out_of_its_bounds_is_refused(rate: float, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{message}$"):
+        exams.calibrate("results.jsonl", rate=rate)
+
+
+def test_each_number_of_a_list_is_within_the_bounds() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Levels:
+        levels: Annotated[Sequence[float], Parameter("Levels.", min=0)] = ()
+
+        async def answer(self) -> Sequence[float]:
+            return self.levels
+
+    _, levels = from_python(Levels, name="levels")
+    assert levels(levels=[0, 0.5]) == [0, 0.5]
+    with pytest.raises(ConfigError, match=r"^levels must be 0 or more, got -0\.5$"):
+        levels(levels=[0.5, -0.5])
 
 
 def test_a_judge_of_ones_own_is_examined() -> None:

@@ -18,12 +18,7 @@ from spanjury.judges.core import (
     Scale,
 )
 from spanjury.orchestration.studies.failing.conditions import Failure, failing, parse_condition
-from spanjury.orchestration.studies.failing.gate import (
-    MeanDemand,
-    Terms,
-    held_to,
-    parse_terms,
-)
+from spanjury.orchestration.studies.failing.gate import MeanDemand, Terms, held_to, parse_terms
 from spanjury.orchestration.studies.failing.lines import Location, annotations, failing_line, sarif
 
 OUTPUT = "The bridge opened in 1935 and has ten lanes."

@@ -4,11 +4,7 @@ import pytest
 
 import spanjury
 from spanjury.judges.core import Decision
-from spanjury.judges.rules.alignment.questions import (
-    opening_doubts,
-    polar_doubts,
-    question_doubts,
-)
+from spanjury.judges.rules.alignment.questions import opening_doubts, polar_doubts, question_doubts
 from spanjury.judges.rules.alignment.tokens import labels
 
 MANUAL = "To reset the device, hold the button for 10 seconds. The warranty is 24 months."

@@ -1,16 +1,17 @@
 """Fit a panel's probability and its decisions to texts on which none of its judges was trained.
 
     python benchmarks/panel_thresholds.py FILE… [--judges grounding,reader] [--model NAME]
-        [--misses .1] [--alarms .1]
+        [--misses .1] [--set-misses .2] [--alarms .1]
 
 FILEs are marked texts of sets that were held out of training; `FILE=N` uses N texts of one. All
 sets have the same weight, and within a set so do the texts with errors and those without. Prints
 the weights of the judges' log odds, slope and intercept, and two thresholds: the highest below
-which lie at most `--misses` of the texts with errors in every *wording*, and the lowest from which
-at most `--alarms` of those without do in every set. A text's wording is the least share of a
-sentence's content words that its passages contain: near from 0.9, reworded from 0.7, else inferred.
-Then both rates and the share of decisions are printed, by set and by wording, each set judged with
-weights fitted to the others. The results are used in `orchestration/engine/thresholds.py`.
+which lie at most `--misses` of the texts with errors in every *wording* and `--set-misses` in every
+set, and the lowest from which at most `--alarms` of those without do in every set. A text's wording
+is the least share of a sentence's content words that its passages contain: near from 0.9, reworded
+from 0.7, else inferred. Then both rates and the share of decisions are printed, by set and by
+wording, each set judged with weights fitted to the others. The results are used in
+`orchestration/engine/thresholds.py`.
 """
 
 import argparse
@@ -178,7 +179,9 @@ def _from(bound: float) -> Callable[[Floats], NDArray[np.bool_]]:
     return lambda shares: shares >= bound
 
 
-def thresholds(held: Held, *, misses: float, alarms: float) -> tuple[float, float]:
+def thresholds(
+    held: Held, *, misses: float, set_misses: float, alarms: float
+) -> tuple[float, float]:
     """Return the probability below which a text is ok, and that from which it is faulty."""
     grid = np.arange(0.01, VOUCHED + 0.001, 0.01).round(2)
     fine = [
@@ -187,6 +190,7 @@ def thresholds(held: Held, *, misses: float, alarms: float) -> tuple[float, floa
         if all(
             not held.rate(_below(bound), faulty=True, wording=name) > misses for name, _ in WORDINGS
         )
+        and not any(rate > set_misses for rate in held.rates(_below(bound), faulty=True))
     ]
     steps = np.arange(0.5, 1.0, 0.01).round(2)
     grave = [
@@ -204,6 +208,7 @@ def main() -> None:
     parser.add_argument("--judges", default="grounding,reader")
     parser.add_argument("--model", action="append", default=[], help="for judges that ask one")
     parser.add_argument("--misses", type=float, default=0.1)
+    parser.add_argument("--set-misses", type=float, default=0.2)
     parser.add_argument("--alarms", type=float, default=0.1)
     options = parser.parse_args()
     judges = options.judges.split(",")
@@ -218,7 +223,9 @@ def main() -> None:
         sets=sets,
         shares=[probabilities(judged, fit) for judged, fit in zip(sets, without, strict=True)],
     )
-    ok, faulty = thresholds(held, misses=options.misses, alarms=options.alarms)
+    ok, faulty = thresholds(
+        held, misses=options.misses, set_misses=options.set_misses, alarms=options.alarms
+    )
     total = parameters[:-1].sum()
     print("weights", dict(zip(judges, (parameters[:-1] / total).round(3).tolist(), strict=True)))
     print(f"slope {total:.3f}, intercept {parameters[-1]:.3f}, ok below {ok}, faulty from {faulty}")

@@ -170,7 +170,7 @@ def test_a_file_with_the_former_names_of_thresholds_is_read(tmp_path: Path) -> N
     [
         ("", "another format"),
         ("format = 2\n", "another format"),
-        ("format = 1\npanel = 'p'\n", "aspects Missing|aspects Field required"),
+        ("format = 1\npanel = 'p'\n", "aspects: (Missing|Field required)"),
         ("format = 1\npanel = 'p'\naspects = {}\n", "one aspect or more"),
         ("format = 1\nfromat = 2\npanel = 'p'\naspects = {}\n", "fromat"),
         ("format = ", "cannot be read"),

@@ -128,7 +128,7 @@ def test_the_rounds_count_from_the_last_request_of_the_thread() -> None:
 
 
 def test_a_node_refuses_what_it_cannot_use() -> None:
-    with pytest.raises(ConfigError, match="raise or accept"):
+    with pytest.raises(ConfigError, match="'raise' or 'accept'"):
         jury_node(on_failure="ignore")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="no messages under the key 'messages'"):
         jury_node().route({"history": []})

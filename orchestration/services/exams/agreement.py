@@ -6,13 +6,8 @@ from functools import partial
 from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import (
-    CORRELATION,
-    SEED,
-    MarkedStudy,
-    Parameter,
-    from_python,
-)
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import CORRELATION, SEED, MarkedStudy, Parameter
 
 with lazily():
     import anyio

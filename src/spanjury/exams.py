@@ -54,6 +54,6 @@ def __getattr__(name: str) -> object:
     """Import an exam, ours or a plugin's, when it is first used (PEP 562)."""
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
-    for function in import_module(f"{_EXAMS}.functions").functions_of_plugins(name):
+    for function in import_module(f"{_EXAMS}.study").functions_of_plugins(name):
         return function
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

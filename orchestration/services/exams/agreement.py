@@ -6,8 +6,13 @@ from functools import partial
 from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.functions import from_python
-from spanjury.orchestration.services.exams.study import CORRELATION, SEED, MarkedStudy, Parameter
+from spanjury.orchestration.services.exams.study import (
+    CORRELATION,
+    SEED,
+    MarkedStudy,
+    Parameter,
+    from_python,
+)
 
 with lazily():
     import anyio

@@ -19,8 +19,7 @@ from spanjury.judges.core import (
     unstamped,
 )
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.functions import from_python
-from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter
+from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
 
 with lazily():
     from spanjury.orchestration.engine import calibration, made_for

@@ -8,8 +8,14 @@ from typing import Annotated
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.functions import from_python
-from spanjury.orchestration.services.exams.study import Live, PanelStudy, Parameter, Plan, scope_of
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+    scope_of,
+)
 
 with lazily():
     import anyio

@@ -9,8 +9,13 @@ from typing import Annotated, ClassVar, TypeVar
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, PairJudge, Segment, first_problem
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.functions import from_python
-from spanjury.orchestration.services.exams.study import Live, PanelStudy, Parameter, Plan
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+)
 
 with lazily():
     import pydantic

@@ -7,8 +7,13 @@ from typing import Annotated, Literal
 
 from spanjury.judges.core import ConfigError, TokenPrice
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.functions import from_python
-from spanjury.orchestration.services.exams.study import CORRELATION, DRAWS, MarkedStudy, Parameter
+from spanjury.orchestration.services.exams.study import (
+    CORRELATION,
+    DRAWS,
+    MarkedStudy,
+    Parameter,
+    from_python,
+)
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, unstamped
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.functions import from_python
-from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter
+from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
 from spanjury.orchestration.studies.sources import known_source_of, name_of, text_name
 
 with lazily():

@@ -10,8 +10,13 @@ from typing import Annotated
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Segment, counted
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.functions import from_python
-from spanjury.orchestration.services.exams.study import Live, PanelStudy, Parameter, Plan
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+)
 
 with lazily():
     import json

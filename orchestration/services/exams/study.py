@@ -5,11 +5,11 @@ where they are `Parameter`, the flags of its command. `plan` reads what it is ab
 judge; the plan runs it.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
-from functools import partial
-from inspect import get_annotations, isawaitable
+from functools import cache, partial, wraps
+from inspect import Signature, cleandoc, get_annotations, isawaitable, signature
 from itertools import islice
 from pathlib import Path
 from typing import (
@@ -31,6 +31,7 @@ from spanjury.judges.core import (
     PluginError,
     Result,
     Segment,
+    check_arguments,
     counted,
     failing_as,
     is_number,
@@ -44,7 +45,7 @@ with lazily():
     from spanjury.judges import tasks
     from spanjury.orchestration.engine import metering, progress, stopping, summary
     from spanjury.orchestration.services.exams import study_report, terms
-    from spanjury.orchestration.services.judging import exam_texts, panels, session
+    from spanjury.orchestration.services.judging import exam_texts, panels, session, synchronous
     from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.studies import judging
     from spanjury.orchestration.wiring import checks, config, plugins
@@ -535,6 +536,92 @@ def find_study(name: str) -> type[PanelStudy[object]]:
     if taken := sorted(own.keys() & set(dir(PanelStudy))):
         raise PluginError(f"exam {name!r} must rename {', '.join(taken)}: every exam has that name")
     return made
+
+
+def from_python(
+    study: Callable[P, Study[T]], *, name: str
+) -> tuple[Callable[P, Coroutine[object, object, T]], Callable[P, T]]:
+    """Return a study's functions, whose keywords are its fields: to await, and to call."""
+
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        made = study(*args, **kwargs)
+        _check_values(made)
+        return await made.answer()
+
+    given = [
+        parameter.replace(annotation=_bare(parameter.annotation))
+        for parameter in signature(study).parameters.values()
+    ]
+    run.__name__ = run.__qualname__ = f"a{name}"
+    run.__doc__ = _explained(study)
+    run.__signature__ = Signature(given)  # type: ignore[attr-defined]  # what `help` shows
+
+    @wraps(run)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        # Made at the call: it loads anyio, which the help of commands does without.
+        at_once = synchronous.synchronous(run, name=name, doc=_explained(study))
+        return at_once(*args, **kwargs)
+
+    called.__name__ = called.__qualname__ = name
+    return run, called
+
+
+def _check_values(study: Study[object]) -> None:
+    """Raise `ConfigError` if a parameter has another type than declared, or is out of bounds."""
+    kind = type(study)
+    values = {name: getattr(study, name) for name in signature(kind).parameters}
+    if isinstance(study, PanelStudy):
+        del values["panel"]  # `panel_config` says why an open panel cannot be used
+    check_arguments(kind, values)
+    for name, (_, parameter, *_) in own_parameters(kind).items():
+        value, low, high = values[name], parameter.min, parameter.max
+        for each in value if isinstance(value, list | tuple) else (value,):
+            if not is_number(each):
+                continue
+            if low is not None and not each >= low:
+                raise ConfigError(f"{name} must be {low} or more, got {each!r}")
+            if high is not None and not each <= high:
+                raise ConfigError(f"{name} must be {high} or less, got {each!r}")
+
+
+@cache
+def functions_of_plugins(name: str) -> "tuple[Callable[..., object], ...]":
+    """Return the function `name` of a plugin's exam, ``aNAME`` to await; empty without one."""
+    names = {exam.replace("-", "_"): exam for exam in plugins.EXAMS.names()}
+    for function, index in ((name, 1), (name.removeprefix("a"), 0)):
+        if exam := names.get(function):
+            return (from_python(find_study(exam), name=function)[index],)
+    return ()
+
+
+def _bare(annotation: object) -> object:
+    """Return an annotation without the `Parameter` that stands with it."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind = get_args(annotation)[0]
+    return getattr(kind, "__forward_arg__", kind)
+
+
+def _explained(study: object) -> str:
+    """Return what a study does, its parameters and those that it inherits, and its errors."""
+    assert isinstance(study, type)
+    does = cleandoc(study.__doc__ or "").partition(_titled("Parameters"))[0]
+    own = "".join(
+        f"{name}\n    {each.parameter.help}\n" for name, each in own_parameters(study).items()
+    )
+    parameters = _titled("Parameters", own + _section(study, "Parameters"))
+    return f"{does}{parameters.rstrip()}{_titled('Raises', _section(study, 'Raises'))}\n"
+
+
+def _section(study: type[object], title: str) -> str:
+    """Return what the docstrings of a study and of its bases say under a title."""
+    docs = (cleandoc(base.__doc__ or "") for base in study.__mro__)
+    texts = (doc.partition(_titled(title))[2].partition("\n\n")[0] for doc in docs)
+    return "\n".join(filter(None, texts))
+
+
+def _titled(title: str, text: str = "") -> str:
+    return f"\n\n{title}\n{'-' * len(title)}\n{text}"
 
 
 def _task(segments: Sequence[Segment], named: str, *, default: str) -> str:

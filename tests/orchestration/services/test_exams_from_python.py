@@ -26,8 +26,7 @@ import spanjury
 from spanjury import exams
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.progress import Progress
-from spanjury.orchestration.services.exams.functions import from_python
-from spanjury.orchestration.services.exams.study import Parameter
+from spanjury.orchestration.services.exams.study import Parameter, from_python
 from spanjury.orchestration.services.judging.exam_texts import TWINS
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig

@@ -133,6 +133,7 @@ reader folder="reader" data="../shared/data" base="minilm" *options: set-up
         case $file in
             */rag_2.*) build+=(--held-out $file=400) ;;
             */reworded.*) build+=(--held-out $file) ;;
+            */notices.* | */replies.* | */exchanges.*) ;; # thresholds are fitted to them
             *) build+=(--from-spans $file) ;;
         esac
     done

@@ -20,7 +20,7 @@ from spanjury.judges.rules.number_support import (
     may_be_time,
 )
 from spanjury.judges.rules.phones import is_known, phones
-from spanjury.judges.rules.quantities import names_currency, quantities, unit, with_decimals
+from spanjury.judges.rules.quantities import names_currency, unit, with_decimals
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.numbers import Number, numbers
@@ -266,7 +266,7 @@ def _number_claim(
         follows=not (supported or year)
         and (
             applies_rule
-            or is_computable(number.value, quantities(index.text))
+            or is_computable(number.value, counted, index.text)
             or may_reach_today(number.value, counted, index.text)
         ),
         lacking=int(not supported),

@@ -49,6 +49,13 @@ _COMPARED = frozenset(("", "more", "less", "fewer"))  # instead of a unit
 _MONTHS = frozenset(map(stem, MONTHS))
 _LAST_DAY = 31
 _TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
+_LENGTHS = frozenset(map(stem, ("hour", "minute", "min", "h")))
+_CLOCK = re.compile(
+    r"(?:\b(?:after|and|at|before|between|from|till|to|until)\s|[–—-]\s?)"
+    r"(?:[01]?\d|2[0-4]):[0-5]\d(?![\d:])|\b(?:[01]?\d|2[0-4]):[0-5]\d(?=\s?[–—-]|\s?[ap]\.?m\b)",
+    re.IGNORECASE,
+)
+"""A time of day, and not the result of a match."""
 _PART_WORDS = "half third quarter fifth sixth seventh eighth ninth tenth"
 _PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
     {
@@ -93,7 +100,7 @@ def is_derived(value: float, unit: str, source: str) -> bool:
     """
     if any(_sums_up(value, unit, column) for column in columns(source)):
         return True
-    stated = quantities(source)
+    stated = _terms(unit, source)
     if len(stated) > MOST_STATED:
         return False
     if unit in _TIME and _is_span_of_years(value, stated):
@@ -154,16 +161,35 @@ def is_count(value: float, sentence: str, source: str) -> bool:
     return value in {*_counts(sentence)} or value == _speakers(source)
 
 
-def is_computable(value: float, stated: Sequence[Quantity]) -> bool:
-    """Return whether `value` can be computed from one or two quantities of a source.
+def is_computable(value: float, unit: str, source: str) -> bool:
+    """Return whether `value` of `unit` can be computed from one or two quantities of `source`.
 
-    Units are ignored. Such a number may be right, so it proves no error.
+    Their units are ignored. Such a number may be right, so it proves no error.
     """
-    values = {round(quantity.value, _DECIMALS) for quantity in stated[:_MOST_COMPUTED]}
+    stated = _terms(unit, source)[:_MOST_COMPUTED]
+    values = {round(quantity.value, _DECIMALS) for quantity in stated}
     return any(
         not values.isdisjoint(round(other, _DECIMALS) for other in _others(value, held))
         for held in values
     ) or not values.isdisjoint(round(other, _DECIMALS) for other in _multiples(value))
+
+
+def _terms(unit: str, source: str) -> Sequence[Quantity]:
+    """Return the quantities of `source` from which one of `unit` may be computed.
+
+    Times of day make nothing but lengths of time: the 10 and the 30 of 10:30 are no 40 euros.
+    """
+    return quantities(source) if unit in _LENGTHS else _without_times(source)
+
+
+def _apart_from_times(source: str) -> Iterator[Quantity]:
+    clocks = [match.span() for match in _CLOCK.finditer(source)]
+    for quantity in quantities(source):
+        if not any(start <= quantity.start < end for start, end in clocks):
+            yield quantity
+
+
+_without_times = KeptByText(lambda source: tuple(_apart_from_times(source)))
 
 
 def _sums_up(value: float, unit: str, column: Sequence[float]) -> bool:

@@ -6,7 +6,7 @@ the sentence, it shows the reader what the source says instead. Most findings ha
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -80,8 +80,7 @@ CONTRADICTIONS: Mapping[Category, str] = MappingProxyType(
         "unit": "contradicted number",
     }
 )
-"""Category of a contradiction -> category of its spans. Replaced names are not reported, because
-too few of those that the rules find are errors."""
+"""Category of a contradiction -> category of its spans."""
 
 PRECISION: Mapping[str, float] = MappingProxyType(
     {
@@ -139,6 +138,10 @@ class _Finding:
         return self.sentence.interval(self.claims[0])[0], words[self.claims[-1].stop - 1].end
 
 
+_Explain = Callable[[_Finding], tuple[str, tuple[Evidence, ...]]]
+"""Return the explanation of a finding, with its evidence."""
+
+
 def error_spans(
     text: str,
     support: Support,
@@ -155,19 +158,7 @@ def error_spans(
     for words that the source lacks altogether. Only reported findings are explained, because
     searching a long source for similar passages is slow.
     """
-    numbers = {
-        at: claim
-        for sentence in support.sentences
-        for claim in sentence.claims
-        if claim.number is not None or claim.sort == "date"
-        for at in range(*sentence.interval(claim))
-    }
-    against = [
-        contradiction
-        for contradiction in contradictions
-        if contradiction.category in CONTRADICTIONS
-        and not _follows(contradiction, numbers, source=source)
-    ]
+    against = [*_sure(contradictions, support, source=source)]
     denied = covered((other.start, other.end) for other in against)
     findings = [
         finding
@@ -179,19 +170,28 @@ def error_spans(
     certain = sorted(map(_contradicted, against), key=lambda span: -(span.severity or 0))
     errors: list[ErrorSpan | _Finding] = [*certain, *findings]
     ranked = repetitions_last(errors, partial(_content, text))
-
-    def explained(error: ErrorSpan | _Finding, *, within: bool) -> ErrorSpan:
-        if isinstance(error, ErrorSpan):
-            return error
-        lacking = "Not in the source.", ()
-        message = (
-            _with_pointer(error, text=text, source=source, support=support) if within else lacking
-        )
-        return _span(text, error, message=message)
-
-    reported = [explained(error, within=True) for error in ranked[:limit]]
+    explain = partial(_with_pointer, text=text, source=source, support=support)
+    reported = [_span(text, error, explain=explain) for error in ranked[:limit]]
     reported.sort(key=lambda span: (span.start, span.end))
-    return tuple(reported), tuple(explained(error, within=False) for error in ranked[limit:])
+    return tuple(reported), tuple(
+        _span(text, error, explain=_unexplained) for error in ranked[limit:]
+    )
+
+
+def _sure(
+    contradictions: Iterable[Contradiction], support: Support, *, source: Source
+) -> Iterator[Contradiction]:
+    """Yield the contradictions that are reported: no number that follows from the source."""
+    numbers = {
+        at: claim
+        for sentence in support.sentences
+        for claim in sentence.claims
+        if claim.number is not None or claim.sort == "date"
+        for at in range(*sentence.interval(claim))
+    }
+    for contradiction in contradictions:
+        if not _follows(contradiction, numbers, source=source):
+            yield contradiction
 
 
 def _content(text: str, error: "ErrorSpan | _Finding") -> tuple[str, str]:
@@ -246,20 +246,27 @@ def _contradicted(contradiction: Contradiction) -> ErrorSpan:
     )
 
 
-def _span(text: str, finding: _Finding, *, message: tuple[str, tuple[Evidence, ...]]) -> ErrorSpan:
-    start, end = finding.interval
-    explanation, evidence = message
+def _span(text: str, error: "ErrorSpan | _Finding", *, explain: _Explain) -> ErrorSpan:
+    """Return a finding in `text` as a span with the explanation from `explain`."""
+    if isinstance(error, ErrorSpan):
+        return error
+    start, end = error.interval
+    explanation, evidence = explain(error)
     return ErrorSpan(
         text=text[start:end],
         explanation=explanation,
-        severity=finding.severity,
+        severity=error.severity,
         start=start,
         end=end,
-        category=finding.category,
+        category=error.category,
         located=Located.EXACT,
         evidence=evidence,
-        probability=PRECISION[finding.category],
+        probability=PRECISION[error.category],
     )
+
+
+def _unexplained(_: _Finding) -> tuple[str, tuple[Evidence, ...]]:
+    return "Not in the source.", ()
 
 
 def _findings(sentence: SentenceSupport, *, text: str, prose: bool) -> Iterator[_Finding]:

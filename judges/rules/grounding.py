@@ -122,8 +122,8 @@ class GroundingJudge:
 
     Sentences with many claims missing from the source are listed as unverified. So are those that
     join words of different sentences or clauses of the source, stand in another context than there,
-    omit words that limit the others, repeat what it corrects, or assert what it only reports,
-    denies or makes conditional.
+    omit words that limit the others, repeat what it corrects or gives another value elsewhere, or
+    assert what it only reports, denies or makes conditional.
     All but the first bind the panel, whose probability is at least theirs, but do not change the
     probability of this judge.
 
@@ -227,11 +227,7 @@ class GroundingJudge:
         """
         asked = [source.inputs[header] for header in questions]
         evidence = {name: text for name, text in source.inputs.items() if name not in questions}
-        obstacle = (
-            coded(output)
-            or _different_scripts(output, source.text)
-            or _foreign_passage(output, source)
-        )
+        obstacle = _obstacle(output, source)
         if obstacle:
             return abstention(obstacle)
         lacking = absences(output) if asked else []
@@ -250,16 +246,16 @@ class GroundingJudge:
         )
         errors = (*reported, *rest)
         probability = error_probability(support, errors)
+        spelled, readings = Respelled(claimed, spellings_of(evidence.values())), _readings(evidence)
         all_known = support.supported == 1.0 and not errors
-        spelled = Respelled(claimed, spellings_of(evidence.values()))
-        by_name = {name: spoken(text) for name, text in evidence.items()}
-        if all_known and any(are_near_copies(spelled.text, each) for each in (evidence, by_name)):
+        if all_known and any(are_near_copies(spelled.text, inputs) for inputs in readings):
             probability = min(probability, _NEAR_COPY)
-        doubtful: list[Unverified] = []
-        if support.prose and not is_reply:
-            doubtful += _doubts(output, spelled, evidence, by_name=by_name)
-        doubtful += _answer_doubts(output, claimed, inputs=evidence, asked=asked)
-        doubtful += (absence_doubt(output, interval) for interval in lacking)
+        is_compared = support.prose and not is_reply
+        doubtful = [
+            *(_doubts(output, spelled, readings) if is_compared else ()),
+            *_answer_doubts(output, claimed, inputs=evidence, asked=asked),
+            *(absence_doubt(output, interval) for interval in lacking),
+        ]
         return _scored(
             probability,
             reported,
@@ -318,6 +314,13 @@ def _scored(
 def _length(output: str, source: str) -> int:
     """Return the length of an output alone that would take as long as both texts."""
     return len(output) + len(source) // _QUICKER
+
+
+def _obstacle(output: str, source: Source) -> str:
+    """Return why the words of `output` and `source` cannot be compared, or empty."""
+    return (
+        coded(output) or _different_scripts(output, source.text) or _foreign_passage(output, source)
+    )
 
 
 def _different_scripts(output: str, source: str) -> str:
@@ -417,18 +420,26 @@ def _answer_doubts(
     yield from polar_doubts(output, inputs, asked)
 
 
+def _readings(inputs: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
+    """Return the inputs as written and, if different, with the names of speakers for "I"."""
+    by_name = {name: spoken(text) for name, text in inputs.items()}
+    return [inputs] if by_name == inputs else [inputs, by_name]
+
+
 def _doubts(
-    output: str, spelled: Respelled, inputs: Mapping[str, str], *, by_name: Mapping[str, str]
+    output: str, spelled: Respelled, readings: Sequence[Mapping[str, str]]
 ) -> Iterator[Unverified]:
     """Yield the doubts about `output` when it is spelled as its source.
 
-    `by_name` are the inputs with the names of speakers for "I". A sentence must be doubtful beside
-    both.
+    A sentence must be doubtful beside each of the `readings` of the inputs.
     """
-    doubtful = [*_doubts_beside(spelled.text, inputs)]
-    if doubtful and by_name != inputs:
-        starts = {doubt.start for doubt in _doubts_beside(spelled.text, by_name)}
-        doubtful = [doubt for doubt in doubtful if doubt.start in starts]
+    doubtful: list[Unverified] = []
+    for at, inputs in enumerate(readings):
+        beside = [*_doubts_beside(spelled.text, inputs)]
+        starts = {doubt.start for doubt in beside}
+        doubtful = [doubt for doubt in doubtful if doubt.start in starts] if at else beside
+        if not doubtful:
+            return
     for doubt in doubtful:
         start, end = spelled.interval(doubt.start, doubt.end)
         yield replace(doubt, start=start, end=end, text=output[start:end])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.rules.alignment.doubts import doubt
-from spanjury.judges.rules.alignment.index import Search, index_sentences, pieces
+from spanjury.judges.rules.alignment.index import UNINDEXED, Search, index_sentences, pieces
 from spanjury.judges.rules.alignment.lexicon import PREPOSITIONS
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
@@ -24,8 +24,6 @@ _NEXT = re.compile(
 )
 """The beginning of a step that follows another."""
 _HEADING = 6  # maximum words of a heading
-_UNINDEXED = frozenset(("number", "month"))
-"""Kinds of tokens that an index may lack: it has no numbers, and not the month "May"."""
 _REFERENCE = "In the source, this sentence is about something else."
 _ORDER = "In the source, this sentence precedes the one before it."
 
@@ -90,7 +88,7 @@ def origins_of(
 
 def _origins(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Origin]:
     """Yield the sentences of the inputs that have all words of `sentence`."""
-    keys = [token.key for token in sentence.tokens if token.kind not in _UNINDEXED]
+    keys = [token.key for token in sentence.tokens if token.kind not in UNINDEXED]
     for search in searches:
         held = [frozenset(search.where.get(key, ())) for key in keys]
         for number in sorted(frozenset.intersection(*held) if held else ()):

@@ -31,7 +31,6 @@ Category = Literal[
     "unit",
     "date",
     "record",
-    "name",
     "other name",
     "name order",
     "speaker",

@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
+from spanjury.judges.rules.alignment.assertions import is_intended
 from spanjury.judges.rules.alignment.clock_times import other_times
+from spanjury.judges.rules.alignment.continuations import continuation, is_stated_by
 from spanjury.judges.rules.alignment.contradiction import (
     Contradiction,
     Difference,
@@ -24,7 +26,6 @@ from spanjury.judges.rules.alignment.contradiction import (
 )
 from spanjury.judges.rules.alignment.corrections import is_corrected
 from spanjury.judges.rules.alignment.directions import turned_directions
-from spanjury.judges.rules.alignment.doubts import is_intended
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures, other_units
 from spanjury.judges.rules.alignment.index import Search, pieces, searched
@@ -32,7 +33,6 @@ from spanjury.judges.rules.alignment.kinds import other_kinds
 from spanjury.judges.rules.alignment.names import (
     other_full_names,
     other_names,
-    replaced_names,
     speakers,
     whole_name,
 )
@@ -54,7 +54,7 @@ _SHARED = 0.4  # share of its words that a sentence of the source must hold
 _COVER = 0.45  # share that must stand in the same order
 _CLOSE = 0.6  # share below which the source must not have the number anywhere else
 _AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
-_OF_WORDS = frozenset(("antonym", "other kind", "name", "other name"))
+_OF_WORDS = frozenset(("antonym", "other kind", "other name"))
 """Categories of differences between two words."""
 _RECORD = 4  # severity of what belongs to another record
 
@@ -234,6 +234,9 @@ def _matches(
 
 def _faults(match: _Match, searches: Collection[Search]) -> list[Difference]:
     """Return the differences to what the source asserts, and that it does not state elsewhere."""
+    continuing = continuation(match.search, match.start)
+    if continuing is not None and is_stated_by(match.comparison.output, continuing):
+        return []
     return [
         each
         for each in _differences(match, searches)
@@ -269,7 +272,6 @@ def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Differ
         if not _is_torn(match, figure):
             yield figure
     yield from speakers(comparison, match.search.source)
-    yield from replaced_names(comparison, match.search)
     yield from other_kinds(comparison, searches)
     texts = [search.source.text for search in searches]
     yield from other_names(comparison, texts)

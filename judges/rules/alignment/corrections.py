@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.rules.alignment.contexts import origins_of
+from spanjury.judges.rules.alignment.continuations import begins_with_pronoun
 from spanjury.judges.rules.alignment.contradiction import quoted
-from spanjury.judges.rules.alignment.doubts import SUBJECTS, doubt
+from spanjury.judges.rules.alignment.doubts import doubt
 from spanjury.judges.rules.alignment.index import Sentences, index_sentences, pieces
 from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, phrase
 from spanjury.judges.text.kept import KeptByText
@@ -142,7 +143,7 @@ def _read(text: str) -> Iterator[_Correction]:
             continue
         sentence = phrase(text[start:end])
         topic = _topic(sentence)
-        if number and (len(topic) < _FEW or _begins_with_pronoun(sentence)):
+        if number and (len(topic) < _FEW or begins_with_pronoun(sentence)):
             topic |= _topic(phrase(text[slice(*source.intervals[number - 1])]))
         new = _asserted(sentence)
         old = {*map(_meaning, sentence.tokens)} - new
@@ -168,23 +169,22 @@ def _words(sentence: Phrase) -> AbstractSet[str]:
     return {token.key for token in sentence.tokens if token.kind not in VALUES}
 
 
-def _begins_with_pronoun(sentence: Phrase) -> bool:
-    return bool(sentence.tokens) and not SUBJECTS.isdisjoint(sentence.tokens[0].before)
-
-
 def _asserted(sentence: Phrase) -> AbstractSet[_Meaning]:
     """Return what a sentence states, without what it denies or replaces."""
     return {
         _meaning(token)
         for token in sentence.tokens
-        if not token.denied
-        and _REJECTING.isdisjoint(token.before)
-        and not (token.kind in VALUES and "from" in token.before)
+        if not is_rejected(token) and not (token.kind in VALUES and "from" in token.before)
     }
 
 
+def is_rejected(token: Token) -> bool:
+    """Return whether a token is denied or replaced, as ``3`` in ``at 4 instead of 3``."""
+    return token.denied or not _REJECTING.isdisjoint(token.before)
+
+
 def _meaning(token: Token) -> _Meaning:
-    return token.kind, token.unit[0] if token.unit else "", token.key
+    return *token.measure, token.key
 
 
 def _of_kind(meanings: AbstractSet[_Meaning], kind: str) -> AbstractSet[_Meaning]:

@@ -1,4 +1,4 @@
-"""Exchanges: names or nouns that swapped positions around a verb."""
+"""Exchanges: names or nouns that swapped positions around a verb, or a verb that changed voice."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -9,6 +9,7 @@ from spanjury.judges.rules.alignment.aligner import Comparison, Link
 from spanjury.judges.rules.alignment.contradiction import Difference
 from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, JOINING, SYMMETRIC
 from spanjury.judges.rules.alignment.tokens import Token
+from spanjury.judges.text.restatements import is_participle
 
 _SEVERITY = 5
 _LONGEST = 4  # maximum tokens of an exchanged phrase
@@ -205,4 +206,31 @@ def _is_active(tokens: Sequence[Token]) -> bool:
         behind.kind == "name"
         and BE.isdisjoint(verb.before)
         and DETERMINERS.issuperset(behind.before)
+    )
+
+
+def turns_voice(comparison: Comparison) -> bool:
+    """Return whether a verb is passive in one sentence only, with the same words around it."""
+    pairs = [*map(comparison.token, range(len(comparison.links)))]
+    return any(
+        ("by" in behind.before) != ("by" in given.before)
+        and BE.isdisjoint(verb.before) != BE.isdisjoint(other.before)
+        for (verb, other), (behind, given) in pairwise(pairs)
+    ) or any(_takes_object(comparison, at) for at in range(1, len(pairs)))
+
+
+def _takes_object(comparison: Comparison, at: int) -> bool:
+    """Return whether a participle of the output is a verb with an object in the source.
+
+    So it is if ``Ann was hired`` comes from ``Ann hired Tom``.
+    """
+    verb, other = comparison.token(at)
+    source, after = comparison.source, comparison.links[at].right + 1
+    return (
+        not BE.isdisjoint(verb.before)
+        and is_participle(comparison.output.text[verb.start : verb.end])
+        and BE.isdisjoint(other.before)
+        and comparison.links[at - 1].right == after - 2
+        and after < len(source.tokens)
+        and DETERMINERS.issuperset(source.tokens[after].before)
     )

@@ -27,6 +27,8 @@ _DENIAL = re.compile(r"(?:\bnot|\bnever|n't|\bcannot)\s$")
 _WORD = re.compile(r"\w+")
 _SEAM = re.compile(r"[\n;]\s*|\s+")
 _PROSE = 8  # minimum spaces in a value that is a sentence
+UNINDEXED = frozenset(("number", "month"))
+"""Kinds of tokens that an index may lack: it has no numbers, and not the month "May"."""
 _POSTINGS = 64  # maximum sentences indexed per word; rarer words are more informative
 
 
@@ -133,6 +135,13 @@ class Search:
         for number in sorted(enough, key=votes.__getitem__, reverse=True)[:limit]:
             start, end = self.source.intervals[number]
             yield start, phrase(self.source.text[start:end])
+
+    def after(self, start: int) -> Phrase | None:
+        """Return the sentence after that at the offset `start`, if any."""
+        number = bisect_left(self.source.intervals, (start,)) + 1
+        if number >= len(self.source.intervals):
+            return None
+        return phrase(self.source.text[slice(*self.source.intervals[number])])
 
 
 def _indexed(text: str) -> Sentences:

@@ -73,6 +73,9 @@ REPORTING = frozenset("said says say saying added adds told tells explained rema
 DETERMINERS = frozenset("the a an his her its my our their your".split())  # noqa: SIM905
 """Articles and possessives that begin a phrase."""
 
+SUBJECTS = frozenset("he she it they we i you".split())  # noqa: SIM905
+"""Pronouns that are the subject of a clause of their own."""
+
 JOINING = frozenset(
     """and or with between versus vs v nor as while when because since if for where after before
     plus & , ; ( ) :""".split()  # noqa: SIM905

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Difference, is_only_difference
-from spanjury.judges.rules.alignment.index import Search, Sentences, wording
+from spanjury.judges.rules.alignment.index import Sentences, wording
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, REPORTING
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 from spanjury.judges.rules.names import COUNTRIES
@@ -16,11 +16,9 @@ _SPEAKER = 5  # severities
 _NAME = 4
 _WORDS = 2  # minimum words of a full name
 _WITNESSES = 3  # minimum equal tokens near a name
-_CLOSE = 0.6  # minimum share of the output's tokens in the source's sentence
 _MOST = 0.7  # minimum share of a quote that must be equal
 _QUOTED = 3  # minimum tokens of a quote that must be equal
 _CLOSING = frozenset("”\"’'")
-_ALIKE = 4  # first letters of two forms of a name
 _LIKE = 0.6  # likeness from which two names may be spellings of one
 _REGIONS = frozenset(
     """europe european asia asian africa african america american americas western westerner
@@ -28,22 +26,6 @@ _REGIONS = frozenset(
     britain british briton""".split()  # noqa: SIM905
 )
 """Names that may include others."""
-
-
-def replaced_names(comparison: Comparison, search: Search) -> Iterator[Difference]:
-    """Yield names that occur in the source, but not where its sentence has another name."""
-    if comparison.cover() < _CLOSE:
-        return
-    for at, link in enumerate(comparison.links):
-        claimed, given = comparison.token(at)
-        if link.same or not claimed.kind == given.kind == "name":
-            continue
-        if (
-            comparison.witnesses(at) >= _WITNESSES
-            and _is_enclosed(comparison, at)
-            and _exclude(comparison, claimed, given, search=search)
-        ):
-            yield Difference(claimed.start, claimed.end, given.start, given.end, "name", _NAME)
 
 
 def _is_enclosed(comparison: Comparison, at: int) -> bool:
@@ -67,21 +49,6 @@ def _is_enclosed(comparison: Comparison, at: int) -> bool:
 def _same_words(left: Sequence[str], right: Sequence[str]) -> bool:
     """Return whether two sequences of light words are equal except for articles."""
     return {*left} ^ {*right} <= DETERMINERS
-
-
-def _exclude(comparison: Comparison, claimed: Token, given: Token, *, search: Search) -> bool:
-    """Return whether two names, both in the source, certainly do not denote the same."""
-    name = comparison.output.text[claimed.start : claimed.end]
-    other = comparison.source.text[given.start : given.end]
-    if claimed.key not in search.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():
-        return False
-    if claimed.key in comparison.source.keys or given.key in comparison.output.keys:
-        return False
-    source = search.source
-    initial = [text for text, token in ((name, claimed), (other, given)) if not token.start]
-    return all(_is_name(text, source.text) for text in initial) and not _adjacent(
-        name, other, source
-    )
 
 
 def _is_name(word: str, text: str) -> bool:

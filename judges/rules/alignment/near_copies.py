@@ -132,14 +132,19 @@ _PAST = (
 _VERBS = _PRESENT | frozenset("was were has had did".split())  # noqa: SIM905
 _LIMITS = re.compile(
     r"[\s,;]*\b(?:after|as soon as|before|during|for|in case|once|per|up to|when|whenever|where"
-    r"|while|within)\b",
+    r"|while|within|on (?:weekdays|weekends|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days)"
+    r"|at (?:night|weekends)|in (?:autumn|spring|summer|winter))\b",
     re.IGNORECASE,
 )
 """Words with a phrase that limits a rule, such as ``free for students``, but not an event."""
 
+_ONLY = re.compile(r"\bonly\b|\b(?:above|below|from|over|under) \W?\d")
+"""Words that limit a rule at any position after it: ``in term time only``, ``above 10 euros``."""
+
 _SEAM = re.compile(r"[;:,]|\b(?:and|but|because|or|since|so|while)\b")
 _LINK = re.compile(r";|\band\b")
 _CONJUNCTION = re.compile(r"[;,]|\b(?:and|but|or|whereas|while)\b")
+_LOCATING = frozenset(("at", "in", "on"))
 _BOTH = 2  # minimum words omitted, one of either conjunct
 _DEFINITE = frozenset((word,) for word in DETERMINERS - {"a", "an"})
 _BOUND = re.compile(r"\b(?:up to|at (?:least|most)|(?:fewer|less|more) than)(?= \w)", re.IGNORECASE)
@@ -268,16 +273,33 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
     is_restricted = _RESTRICTING.match(source.text, end) and not _drops_contrast(comparison)
     if is_restricted or _changes_bound(comparison) or _changes_scarcity(comparison):
         return False
-    if _drops_possession(comparison):
+    if any(rule(comparison) for rule in (_drops_possession, _joins_conjuncts, _moves)):
         return False
     words = [folded for *_, folded in own]
     is_value = all(token.kind in VALUES or _is_unit(sentence, token) for token in sentence.tokens)
     is_clause = (sentence.text.rstrip().endswith(".") and not is_value) or not _VERBS.isdisjoint(
         words
     )
-    return not is_clause or not (
-        _joins_conjuncts(comparison) or _drops_limit(comparison, words) or _drops_head(comparison)
-    )
+    return not is_clause or not (_drops_limit(comparison, words) or _drops_head(comparison))
+
+
+def _moves(comparison: Comparison) -> bool:
+    """Return whether ``near the school`` became ``at the school``."""
+    source, linked = comparison.source, {link.right for link in comparison.links}
+    for at in range(1, len(comparison.links)):
+        own, theirs = comparison.token(at)
+        before = comparison.links[at].right - 1
+        prepositions = _LOCATING.intersection(own.before)
+        given = {*theirs.before, *source.tokens[before].before}
+        if (
+            prepositions
+            and before not in linked
+            and theirs.kind not in VALUES
+            and prepositions.isdisjoint(given)
+            and PREPOSITIONS.isdisjoint(theirs.before)
+        ):
+            return True
+    return False
 
 
 def _is_unit(sentence: Phrase, token: Token) -> bool:
@@ -355,10 +377,13 @@ def _drops_limit(comparison: Comparison, words: Iterable[str]) -> bool:
     )
     if is_event:
         return False
-    if _widens_denial(comparison):
+    if _widens_denial(comparison) or _widens_subject(comparison):
         return True
     text, tokens = comparison.source.text, comparison.source.tokens
     start, end = tokens[comparison.links[0].right].start, tokens[comparison.links[-1].right].end
+    seam = _SEAM.search(text, end)
+    if _ONLY.search(text, end, seam.start() if seam else len(text)):
+        return True
     theirs = [limit.group() for limit in _LIMITS.finditer(text, start, end)]
     own = _LIMITS.findall(comparison.output.text)
     return bool(_LIMITS.match(text, end)) or len(theirs) > len(own)
@@ -380,6 +405,17 @@ def _widens_denial(comparison: Comparison) -> bool:
         and (token.before[-1:] not in _DEFINITE or not PREPOSITIONS.isdisjoint(token.before))
         for at, token in enumerate(tokens)
         if at > first and token.start < (seam.start() if seam else len(text))
+    )
+
+
+def _widens_subject(comparison: Comparison) -> bool:
+    """Return whether ``Small dogs are welcome`` became ``Dogs are welcome``."""
+    own, theirs = comparison.token(0)
+    return (
+        comparison.links[0].right == 1
+        and not (own.before or theirs.before or comparison.source.tokens[0].before)
+        and theirs.kind == "word"
+        and comparison.source.text[theirs.start : theirs.end].endswith("s")
     )
 
 

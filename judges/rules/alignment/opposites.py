@@ -188,6 +188,19 @@ true / false
 correct right / incorrect wrong
 """
 
+# The same for words that describe one event from its two sides.
+_CONVERSES = """
+beat beats beaten beating defeat defeats defeated overcome overcame win wins won winner \
+/ lose loses lost losing loser
+buy buys bought buyer / sell sells sold seller
+borrow borrows borrowed borrower / lend lends lent lender
+give gives gave given giver / receive receives received get gets got receiver recipient
+teach teaches teacher / learn learns learned learnt study studied pupil student learner
+follow follows followed follower successor / precede precedes preceded predecessor
+inherit inherits inherited heir / bequeath bequeaths bequeathed
+sue sues sued plaintiff / defend defends defended defendant
+"""
+
 _AFFIXED = """possible probable likely able happy legal lawful safe fair correct accurate available
 necessary common successful clear eligible sufficient adequate regular responsible honest loyal
 valid active armed paid aware certain comfortable expected familiar finished harmed healthy
@@ -223,6 +236,9 @@ NEGATIVE_FORMS: Mapping[str, str] = MappingProxyType({word: _positive(word) for 
 
 OPPOSITES = excluding(_OPPOSITES)
 """Key of a word -> keys of words that exclude it."""
+
+CONVERSES = excluding(_CONVERSES)
+"""Key of a word -> keys of words for the same event with its roles exchanged."""
 
 OPPOSITE_WORDS = frozenset(_OPPOSITES.split()) - {"/"}
 """All words that have an opposite in this module."""

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
-from spanjury.judges.rules.alignment.doubts import SUBJECTS
-from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, MODALS
+from spanjury.judges.rules.alignment.continuations import values_in
+from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, MODALS, SUBJECTS
 from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, phrase
 
 _PART = re.compile(r"[,;](?!\d)|\b(?:and|but|whereas|while)\b")
@@ -87,13 +87,8 @@ def _parts(sentence: Phrase, seam: re.Pattern[str]) -> list[Phrase]:
 
 def _like_value(answer: Phrase) -> _Likeness:
     """Return whether a token is a value of the kind of the answer's."""
-    kinds = {_kind(token) for token in answer.tokens if token.kind in VALUES}
-    return lambda token: _kind(token) in kinds
-
-
-def _kind(token: Token) -> tuple[str, str]:
-    """Return the kind of a value and, of a quantity, its dimension."""
-    return token.kind, token.unit[0] if token.unit else ""
+    kinds = values_in(answer.tokens)
+    return lambda token: token.measure in kinds
 
 
 def _like_adverbial(answer: Phrase) -> _Likeness:

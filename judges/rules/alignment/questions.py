@@ -6,19 +6,20 @@ Neither is an error for sure. But then the words of the source are no reason to 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
 from typing import NamedTuple
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.core.passages import passages_in
-from spanjury.judges.rules.alignment.aligner import compare
+from spanjury.judges.rules.alignment.answer_roles import has_other_role
+from spanjury.judges.rules.alignment.continuations import begins_with_pronoun
 from spanjury.judges.rules.alignment.contradiction import covered
 from spanjury.judges.rules.alignment.contradictions import contradictions
-from spanjury.judges.rules.alignment.doubts import SUBJECTS, doubt, doubts
+from spanjury.judges.rules.alignment.corrections import is_rejected
+from spanjury.judges.rules.alignment.doubts import doubt
 from spanjury.judges.rules.alignment.index import index_sentences, pieces
 from spanjury.judges.rules.alignment.keys import excluding, key
-from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS
-from spanjury.judges.rules.alignment.near_copies import are_near_copies, forms_of
+from spanjury.judges.rules.alignment.lexicon import REVERSING, SUBJECTS
+from spanjury.judges.rules.alignment.near_copies import are_near_copies
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.parallel_parts import (
     is_of_other_parallel,
@@ -78,20 +79,7 @@ _WHEN = re.compile(r"\W*(?:when|(?:what|which) year)\b", re.IGNORECASE)
 _YEARS = range(1000, 2101)
 _DAYS = range(32)  # days of a month and hours
 _UNLIKE = "The source has this number, but not for what is asked."
-_SUBJECT = re.compile(
-    r"\W*(?:[Ww]ho|[Ww]hich(?: of the)? \w+) (?!(?:are|is|was|were) (?:an?|his|her|its|my|our|the"
-    r"|their|your|[A-Z]\w*)\b)(?!(?:can|could|did|do|does|had|has|have|may|might|must|shall|should"
-    r"|will|would)\b)(?P<predicate>[^?]+)\?\s*"
-)
-"""A question about the subject of a clause: ``Who sold the boat?``"""
-_LONGEST_SUBJECT = 3  # words
-_PARALLEL = re.compile(r"[,;:]|\b(?:and|but|whereas|while)\b")
-_STRANDED = re.compile(
-    r"\b(?P<last>by|for|from|to|with)\?\s*$"
-    r"|^\W*(?P<first>by|for|from|to|with) (?:how|what|where|which|whom)\b",
-    re.IGNORECASE,
-)
-"""The preposition of what is asked: ``Where did it move to?``"""
+_REJECTED = "The source denies or replaces this."
 _ROLE = "The source says this of another person or thing than the answer's."
 
 
@@ -145,8 +133,10 @@ def question_doubts(
             yield doubt(sentence.text, start, _CONTENTLESS, probability=_DOUBTED)
         elif len(sentences) == 1 and _is_unlike(sentence, questions, evidence=evidence):
             yield doubt(sentence.text, start, _UNLIKE, probability=_DOUBTED)
-        elif len(sentences) == 1 and _has_other_role(sentence, questions, evidence=evidence):
+        elif len(sentences) == 1 and has_other_role(sentence, questions, evidence=evidence):
             yield doubt(sentence.text, start, _ROLE, probability=_DOUBTED)
+        elif len(sentences) == 1 and _is_rejected(sentence, questions, evidence=evidence):
+            yield doubt(sentence.text, start, _REJECTED, probability=_DOUBTED)
         elif len(sentences) == 1 and _is_elsewhere(
             sentence, asked, evidence=evidence, is_open=any(map(_OPEN.search, questions))
         ):
@@ -295,62 +285,21 @@ def _is_unlike(sentence: Phrase, questions: Sequence[str], *, evidence: Mapping[
     return (True, True) not in held and {(True, False), (False, True)}.issubset(held)
 
 
-def _has_other_role(
+def _is_rejected(
     sentence: Phrase, questions: Sequence[str], *, evidence: Mapping[str, str]
 ) -> bool:
-    """Return whether the source does not say of a short answer what the question asks."""
-    if not 0 < len(sentence.tokens) <= _LONGEST_SUBJECT:
+    """Return whether the source denies or replaces the answer wherever it has it: not tea."""
+    read = [word for question in questions for *_, word in lexemes(question)]
+    if len(sentence.tokens) != 1 or sentence.denies or not REVERSING.isdisjoint(read):
         return False
-    parts = [phrase(text[start:end]) for text in evidence.values() for start, end in pieces(text)]
-    for question in questions:
-        if subject := _SUBJECT.fullmatch(question):
-            return _is_no_subject(sentence, subject["predicate"], parts, evidence=evidence)
-        if stranded := _STRANDED.search(question):
-            wanted = (stranded["last"] or stranded["first"]).lower()
-            return _follows_other(sentence, wanted, parts)
-    return False
-
-
-def _is_no_subject(
-    sentence: Phrase, predicate: str, parts: Iterable[Phrase], *, evidence: Mapping[str, str]
-) -> bool:
-    """Return whether the answer is not the subject of the words of the question.
-
-    A sentence of the source with all these words must have those of the question in order, or the
-    answer as an object, or the order says nothing. Parallel parts may omit their verb.
-    """
-    statement = phrase(f"{sentence.text.strip().rstrip('.!')} {predicate}.")
-    keys, asked = frozenset(statement.keys), phrase(predicate)
-    holding = [part for part in parts if keys.issubset(part.keys)]
-    simple = [part for part in holding if not _PARALLEL.search(part.text)]
-    forms = [form for part in simple for form in forms_of(part, is_source=True)]
-    is_clear = any(
-        compare(asked, form).equal() == len(asked.tokens) or _is_object(sentence, asked, form)
-        for form in forms
-    )
-    return (is_clear or not holding) and any(doubts(statement.text, evidence))
-
-
-def _is_object(answer: Phrase, asked: Phrase, source: Phrase) -> bool:
-    """Return whether the answer directly follows the active verb of the question in the source."""
-    return bool(asked.tokens) and any(
-        verb.key == asked.tokens[0].key
-        and after.key == answer.tokens[0].key
-        and BE.isdisjoint(verb.before)
-        and DETERMINERS.issuperset(after.before)
-        for verb, after in pairwise(source.tokens)
-    )
-
-
-def _follows_other(sentence: Phrase, wanted: str, parts: Iterable[Phrase]) -> bool:
-    """Return whether other words than the answer's follow the preposition `wanted`."""
-    keys = frozenset(sentence.keys)
-    following = [
-        {token.key for token in part.tokens if wanted in token.before}
-        for part in parts
-        if keys.issubset(part.keys)
+    answer = sentence.tokens[0].key
+    stated = [
+        is_rejected(token)
+        for text in evidence.values()
+        for token in _tokens(text)
+        if token.key == answer
     ]
-    return bool(following) and all(held and keys.isdisjoint(held) for held in following)
+    return bool(stated) and all(stated)
 
 
 def _is_elsewhere(
@@ -372,7 +321,7 @@ def _is_elsewhere(
     read = [[phrase(text[start:end]) for start, end in pieces(text)] for text in texts]
     parts = [part for piece in read for part in piece]
     kinds: AbstractSet[str] = _NAMED.intersection(kind for kind, _ in _answers(sentence))
-    if not _refers(part for part in parts if keys.issubset(part.keys)):
+    if not any(begins_with_pronoun(part) for part in parts if keys.issubset(part.keys)):
         kinds = kinds or openings(sentence.tokens[0])
     levels = [_unit([part]) for part in parts], [_unit(piece) for piece in read]
     stated = frozenset(statements(sentence))
@@ -385,11 +334,6 @@ def _is_elsewhere(
         is_of_other_part(sentence, anchors, parts, is_open=is_open)
         or is_of_other_parallel(sentence, anchors, parts)
     )
-
-
-def _refers(sentences: Iterable[Phrase]) -> bool:
-    """Return whether any sentence begins with a pronoun, so that its topic is in another."""
-    return any(part.tokens and not SUBJECTS.isdisjoint(part.tokens[0].before) for part in sentences)
 
 
 def _unit(phrases: Sequence[Phrase]) -> _Unit:

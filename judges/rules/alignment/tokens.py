@@ -81,9 +81,13 @@ _STOPS = frozenset(',;:?!.()"“”')
 
 _LABEL = re.compile(
     r"(?<=\w )(?<!\d )(?:[B-HJ-Z]|A(?! +[A-Z\"“]))\b(?![-.'’&/+#]\w|\. +[A-Z])"
+    r"|(?<=\w: )[A-Z](?=[,;]|\W*$)"
+    r"|\b[^\W\d_]{3,} \d{1,2} (?P<numbered>[B-E])(?=[,;]|\W*$)"
     r"|^\W*(?P<alone>[A-HJ-Z])\W*$"
 )
-"""A letter that names something, such as ``bag A``; no article, initial or unit (``5 W``)."""
+"""A letter that names something, as in ``bag A`` and ``question 1: B``.
+
+It is no article, initial or unit (``5 W``)."""
 
 _TENTH = 10  # ordinals above it count as words
 
@@ -111,6 +115,11 @@ class Token(NamedTuple):
     denied: bool
     before: tuple[str, ...]
     opening: int
+
+    @property
+    def measure(self) -> tuple[str, str]:
+        """Its kind and, of a quantity, its dimension."""
+        return self.kind, self.unit[0] if self.unit else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,7 +280,7 @@ def labels(text: str) -> Iterator[tuple[int, str]]:
     [(11, 'A'), (23, 'B')]
     """
     for match in _LABEL.finditer(text):
-        start = match.end("alone") - 1 if match["alone"] else match.start()
+        start = match.start(match.lastgroup or 0)
         yield start, text[start]
 
 

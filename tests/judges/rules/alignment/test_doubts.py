@@ -318,3 +318,135 @@ def test_another_role_person_or_time_is_doubtful(source: str, output: str) -> No
 )
 def test_the_same_role_person_or_city_is_not_doubtful(source: str, output: str) -> None:
     assert not reasons(output, source)
+
+
+EXAM = "The exam is on 5 May. In 2023 it was on 6 June."
+SHOP = "The shop closes at 6. On Sundays it closes at 4."
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The exam is on 6 June.", EXAM),
+        ("The shop closes at 6 on Sundays.", SHOP),
+        ("The shop closes at 4.", SHOP),
+        ("The fee is 10 euros.", "The fee is 15 euros. For students it is 10 euros."),
+    ],
+)
+def test_a_value_of_another_case_is_doubtful(output: str, source: str) -> None:
+    assert reasons(output, source) == [JOINED]
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("In 2023 the exam was on 6 June.", EXAM),
+        ("The exam was on 6 June in 2023.", EXAM),
+        ("The exam is on 5 May.", EXAM),
+        ("Anna moved to Oslo.", "Anna works at Bell. In 2020 she moved to Oslo."),
+        ("The team won 8 games.", "The team has 12 players. In May it won 8 games."),
+    ],
+)
+def test_a_value_with_its_case_is_not_doubtful(output: str, source: str) -> None:
+    assert reasons(output, source) == []
+
+
+CUT = "It omits, adds or replaces words that may change the sense of the source's sentence."
+OTHER_VALUE = "Another sentence of the source says this with another value."
+PRICE = "The price was 20 euros. Now it is 25 euros."
+CLINIC = "The clinic was in Oslo. It is in Bergen now."
+LIFTS = "The big lift holds 8 people. The small lift holds 6 people."
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The price is 20 euros.", PRICE),
+        ("The price is 20 euros.", "The old price was 20 euros. The price is 25 euros."),
+        ("The clinic is in Oslo.", CLINIC),
+        ("The lift holds 8 people.", LIFTS),
+    ],
+)
+def test_a_value_that_another_sentence_replaces_is_doubtful(output: str, source: str) -> None:
+    assert reasons(output, source) == [OTHER_VALUE]
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The price was 20 euros.", PRICE),
+        ("The price is 25 euros.", PRICE),
+        ("The clinic is in Bergen.", CLINIC),
+        ("The clinic was in Oslo.", CLINIC),
+        ("The small lift holds 6 people.", LIFTS),
+        ("The lift holds 8 people.", "The big lift holds 8 people. The small lift is new."),
+    ],
+)
+def test_a_value_that_no_sentence_replaces_is_not_doubtful(output: str, source: str) -> None:
+    assert reasons(output, source) == []
+
+
+MEDALS = "Gold went to Chile, silver to Peru."
+BROKEN = "Two of the three lifts are out of order; one works."
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("Gold went to Peru.", MEDALS),
+        ("Two of the three lifts work.", BROKEN),
+        ("Lifts work.", "Lifts are broken; escalators work."),
+    ],
+)
+def test_the_predicate_of_a_clause_without_its_subject_is_doubtful(
+    output: str, source: str
+) -> None:
+    assert reasons(output, source) == [MIXED]
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("Gold went to Chile.", MEDALS),
+        ("Two of the three lifts are out of order.", BROKEN),
+        ("He works in Oslo and in Rome.", "He works in Oslo, in Bergen and in Rome."),
+        ("Question 2: C.", "question 1: B, question 2: C"),
+    ],
+)
+def test_a_clause_with_its_own_predicate_is_not_doubtful(output: str, source: str) -> None:
+    assert reasons(output, source) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The museum is free.", "The museum is free on Mondays."),
+        ("The pool is heated.", "The pool is heated in winter."),
+        ("The bus stops here.", "The bus stops here in term time only."),
+        ("You can pay by card.", "You can pay by card above 10 euros."),
+        ("Dogs are welcome.", "Small dogs are welcome."),
+        ("The bus stops at the school.", "The bus stops near the school."),
+        ("question 1 C", "question 1: B, question 2: C"),
+        ("Question 1: C.", "question 1: B, question 2: C"),
+    ],
+)
+def test_a_sentence_without_a_limit_or_with_another_item_is_doubtful(
+    output: str, source: str
+) -> None:
+    assert reasons(output, source) == [CUT]
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The museum is free on Mondays.", "The museum is free on Mondays in May."),
+        ("The museum opened.", "The museum opened on Mondays."),
+        ("Small dogs are welcome.", "Small dogs are welcome here."),
+        ("The dogs are welcome.", "The small dogs are welcome."),
+        ("The bus stops at the school.", "The bus stops at the old school."),
+        ("The bus stops near the school.", "The red bus stops near the school."),
+        ("question 1 B", "question 1: B, question 2: C"),
+    ],
+)
+def test_a_sentence_with_its_limits_is_not_doubtful(output: str, source: str) -> None:
+    assert reasons(output, source) == []

@@ -160,6 +160,12 @@ def test_initials_articles_and_units_are_no_labels() -> None:
     assert [letter for _, letter in labels(text)] == ["A"]
 
 
+def test_a_letter_after_a_colon_or_a_numbered_noun_is_a_label() -> None:
+    assert [letter for _, letter in labels("question 1: B, question 2: A.")] == ["B", "A"]
+    assert [letter for _, letter in labels("question 1 C, flat 12 B")] == ["C", "B"]
+    assert [*labels("Re: A question of 5 W, at 20 C, by J. Fox: A. B. Moss")] == []
+
+
 DOGS = "Dogs are not allowed in the hall. The hall has a lift."
 
 
@@ -236,3 +242,63 @@ def test_an_answer_with_another_role_is_doubtful(
         assert not [*question_doubts(right, evidence, [question])]
     if wrong:
         assert len([*question_doubts(wrong, evidence, [question])]) == 1
+
+
+FINAL = "Italy beat Spain in the final."
+SALE = "Anna bought the car from Ben."
+LESSON = "Anna teaches Ben to swim."
+AGES = "Kim is older than Lee."
+MATCH = "The Reds defeated the Blues 3-1."
+CAKE = "Add sugar instead of salt."
+
+
+def answer_reasons(answer: str, question: str, context: str) -> list[str]:
+    return [doubt.reason for doubt in question_doubts(answer, {"Context": context}, [question])]
+
+
+@pytest.mark.parametrize(
+    ("context", "question", "right", "wrong"),
+    [
+        (FINAL, "Who won the final?", "Italy", "Spain"),
+        (FINAL, "Who lost the final?", "Spain", "Italy"),
+        (FINAL, "Who was the winner?", "Italy", "Spain"),
+        (FINAL, "Who was the loser?", "Spain", "Italy"),
+        (MATCH, "Which team won?", "The Reds", "The Blues"),
+        (SALE, "Who sold the car?", "Ben", "Anna"),
+        (SALE, "Who bought the car?", "Anna", "Ben"),
+        (LESSON, "Who was the teacher?", "Anna", "Ben"),
+        (LESSON, "Who learns to swim?", "Ben", "Anna"),
+        (AGES, "Who is older?", "Kim", "Lee"),
+        (AGES, "Who is younger?", "Lee", "Kim"),
+        ("Maria killed Jonas.", "Who was the murderer?", "Maria", "Jonas"),
+    ],
+)
+def test_an_answer_in_the_other_role_is_doubtful(
+    context: str, question: str, right: str, wrong: str
+) -> None:
+    role = "The source says this of another person or thing than the answer's."
+    assert answer_reasons(wrong, question, context) == [role]
+    assert answer_reasons(right, question, context) == []
+
+
+@pytest.mark.parametrize(
+    ("context", "question", "answer"),
+    [
+        ("Maria killed Jonas.", "Who was the victim?", "Jonas"),
+        ("Tom married Ruth in 1990.", "Who is the mother?", "Ruth"),
+        ("Salieri admired Mozart, who wrote the opera.", "Who wrote the opera?", "Mozart"),
+        (f"{FINAL} Spain won the cup.", "Who won the cup?", "Spain"),
+    ],
+)
+def test_an_answer_whose_role_is_not_clear_is_not_doubtful(
+    context: str, question: str, answer: str
+) -> None:
+    assert answer_reasons(answer, question, context) == []
+
+
+def test_an_answer_that_the_source_replaces_is_doubtful() -> None:
+    asked = "What should be added?"
+    assert answer_reasons("Salt", asked, CAKE) == ["The source denies or replaces this."]
+    assert answer_reasons("Sugar", asked, CAKE) == []
+    assert answer_reasons("Salt", "What must not be added?", "Add sugar, not salt.") == []
+    assert answer_reasons("Salt", "What is missing?", "There is no salt.") == []

@@ -1,6 +1,7 @@
 """`spanjury marks`, `sample`, `align`: people's marks, texts to mark, and definitions that fit."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,10 +12,16 @@ from spanjury.judges.core import Aspect, ConfigError, choices_for, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, say, say_each
-from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, RunOrResults, Task
+from spanjury.orchestration.cli.flags.data import (
+    AspectsFiles,
+    Columns,
+    RunOrResults,
+    Task,
+    TextsFlag,
+)
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls
 from spanjury.orchestration.cli.flags.run import RandomSeed, TableAsJson
-from spanjury.orchestration.services.exams.study import DRAWS, SEED
+from spanjury.orchestration.services.exams.flag import DRAWS, SEED
 
 with lazily():
     from spanjury.judges.tasks import catalogue
@@ -35,11 +42,6 @@ with lazily():
 
 _ENDINGS = {".factgenie.jsonl": "factgenie", ".mqm.tsv": "mqm", ".jsonl": "rows"}
 
-TextsFlag = Annotated[
-    Path | None,
-    Flag("File of the judged texts, needed for a results file outside a run's folder.", "FILE"),
-]
-
 
 def list_marks(*, run: RunOrResults) -> None:
     """List annotators, and how many texts of a run each of them marked."""
@@ -53,7 +55,7 @@ def list_marks(*, run: RunOrResults) -> None:
                 for person in annotators
             ),
         )
-        say(f"{len(annotators)} annotator{'' if len(annotators) == 1 else 's'} in {marks}")
+        say(f"{counted(len(annotators), 'annotator')} in {marks}")
     else:
         say(f"no one has marked {run}: mark its texts with 'spanjury view {run}'")
     _end_if_damaged(damaged)
@@ -328,11 +330,7 @@ def align(
     by the new definition, which is written only if the scores come closer to people's.
     """
     named = configs.ModelConfig(name=model, base_url=model_base_url or None) if model else None
-
-    async def work() -> "aligning.Alignment":
-        return await aligning.align(run, aspect=aspect, model=named, data=data)
-
-    done = anyio.run(work)
+    done = anyio.run(partial(aligning.align, run, aspect=aspect, model=named, data=data))
     console.print_table(
         ("definition", "distance from people"),
         [["present", f"{done.before:.3f}"], ["proposed", f"{done.after:.3f}"]],

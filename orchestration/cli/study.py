@@ -19,13 +19,13 @@ from spanjury.orchestration.cli.flags.data import BareTexts, Columns, DataFlags,
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags, NoProgress
 from spanjury.orchestration.report.files import PAGE_ENDING, Destination
+from spanjury.orchestration.services.exams.flag import Declared, own_parameters
 from spanjury.orchestration.services.exams.study import (
     TWO_SOURCES,
-    Declared,
     FileStudy,
     MarkedStudy,
     PanelStudy,
-    own_parameters,
+    Plan,
     planned,
 )
 
@@ -227,39 +227,62 @@ def _default(spec: Declared) -> object:
 def _run(study: type[PanelStudy[object]], own: Own, given: _Given, *, name: str) -> None:
     logging.log_to(given.show.log_file)
     target = Destination(folder=given.exam.output, page=given.exam.html)
-    memory = given.exam.output / runs.MEMORY_NAME
-    asked = study(**_values(study, own, given), memory=memory)
+    asked = study(**_values(study, own, given), memory=given.exam.output / runs.MEMORY_NAME)
     plan = planned(asked, name=name)
-    gates = known_gates(given.exam.require, plan.measures)
+    run_planned(
+        asked,
+        plan,
+        gates=_gates(given.exam.require, plan.measures),
+        target=target,
+        quiet=given.show.no_progress,
+        show=lambda report: console.print_report(report.document),
+    )
+
+
+def run_planned(
+    asked: PanelStudy[Any],
+    plan: Plan[Any],
+    *,
+    gates: "Sequence[card.Gate]",
+    target: Destination,
+    quiet: bool,
+    show: "Callable[[study_report.StudyReport[Any]], None]",
+) -> None:
+    """Run a planned exam, print its report by `show`, and write it.
+
+    Exit with 3 if nothing has a score, and with 5 if a requirement is not met.
+    """
+    folder = target.folder
+    assert folder is not None  # the command always names one
     if plan.scope:
         say(plan.scope)
     finished = session.run_exam(
         plan.run,
         total=plan.total,
         limits=asked.limits,
-        memory=memory,
-        quiet=given.show.no_progress or not plan.total,
+        memory=folder / runs.MEMORY_NAME,
+        quiet=quiet or not plan.total,
         panel=asked.described,
     )
     report = finished.result
-    console.print_report(report.document)
-    before = study_report.examined_seats(given.exam.output)
-    with progress.working("writing the report", quiet=given.show.no_progress):
+    show(report)
+    before = study_report.examined_seats(folder)
+    with progress.working("writing the report", quiet=quiet):
         written = target.write(report.write)
-    if study.has_pictures:
+    if asked.has_pictures:
         console.say_written(written)
     else:
         console.say_files(written)
     if any(path.name == sources.JUDGED_TEXTS for path in written):
-        say(f"all texts on a page: spanjury view {shlex.quote(str(target.folder))}")
-    now = study_report.examined_seats(given.exam.output)
+        say(f"all texts on a page: spanjury view {shlex.quote(str(folder))}")
+    now = study_report.examined_seats(folder)
     if before and before != now:
         say(
-            f"{given.exam.output}: the results of {', '.join(before)} were replaced by those of "
+            f"{folder}: the results of {', '.join(before)} were replaced by those of "
             f"{', '.join(now)}; another -o keeps both"
         )
     finished.require_scores()
-    exit_if_missed(missed_gates(gates, report.measures.values()), written=written)
+    exit_if_missed(_missed(gates, report.measures.values()), written=written)
 
 
 def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[str, Any]:
@@ -328,7 +351,7 @@ def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
     return values
 
 
-def known_gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.Gate]":
+def _gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.Gate]":
     """Parse requirements; raise `ConfigError` for a measure that the exam does not have."""
     gates = [card.parse_gate(text) for text in required]
     for gate in gates:
@@ -337,7 +360,7 @@ def known_gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.
     return gates
 
 
-def missed_gates(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]") -> Iterator[str]:
+def _missed(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]") -> Iterator[str]:
     """Yield the requirements that are not met, with the measured values."""
     measured = {measure.name: [measure] for measure in measures}
     for gate in gates:  # there may have been no data to measure

@@ -46,13 +46,13 @@ class Measure:
     name
         Its topic, a full stop and the figure, as ``retest.moved``.
     value
-        None where it is not defined, as the hits of a judge that marks nothing.
+        None if undefined, such as the hits of a judge that marks nothing.
     says
         What it is, in one sentence, with its range or unit.
     count
         Number of texts, places or conditions that it is made of.
     low, high
-        Ends of its 95 % interval; None where there is none.
+        Ends of its 95 % interval; None if there is none.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Measure:
 
     @property
     def interval(self) -> str:
-        """The interval as text; `-` where there is none."""
+        """The interval as text; `-` if there is none."""
         return between(_shown(self.low), _shown(self.high), _SPEC)
 
 

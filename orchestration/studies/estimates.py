@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats import resampling
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.resampling import Estimate, bootstrap
+from spanjury.stats.resampling import NOISE, Estimate, bootstrap
 from spanjury.stats.weighted import Weighted, by_owner, on_sample, ratio
 
 K = TypeVar("K", bound=Hashable)
@@ -34,8 +34,6 @@ class Settings:
 
 
 DEFAULTS = Settings()
-_NO_WIDTH = 1e-12
-"""Width that rounding gives an interval."""
 LEVEL = 0.05
 """Above this p-value no difference is shown."""
 
@@ -60,14 +58,15 @@ def estimates(
         else:
             rng = np.random.default_rng(settings.seed)
             drawn = bootstrap(effect, items=items, rng=rng, draws=settings.draws)
-            figures = with_width(resampling.estimates(drawn, confidence=settings.confidence))
+            figures = resampling.estimates(drawn, confidence=settings.confidence)
+            figures = list(map(bounded, figures))
         estimated |= zip(names, figures, strict=True)
     return estimated
 
 
-def with_width(figures: Iterable[Estimate]) -> list[Estimate]:
-    """Drop intervals without width: draws that are all alike say nothing of other texts."""
-    return [each if each.high - each.low > _NO_WIDTH else Estimate(each.value) for each in figures]
+def bounded(estimate: Estimate) -> Estimate:
+    """Leave out an interval of width 0: equal draws do not show that unseen texts are equal."""
+    return estimate if estimate.high - estimate.low > NOISE else Estimate(estimate.value)
 
 
 def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -89,7 +88,7 @@ def ratios_of(
 ) -> list[Estimate]:
     """Return the ratios of sums of the shape ``(..., sources)``, with sources resampled."""
     drawn = bootstrap(ratio(above, below), items=above.shape[-1], rng=rng, draws=draws)
-    return with_width(resampling.estimates(drawn))
+    return list(map(bounded, resampling.estimates(drawn)))
 
 
 def holm_adjusted(pvalues: ArrayLike) -> FloatArray:

@@ -83,11 +83,6 @@ class Generation:
             self.failures.append(error)
             return GenerationFailed(reason=f"the model failed: {error.outcome.value}")
 
-    def require_an_answer(self) -> None:
-        """Raise `ModelError` if the model has failed and never answered."""
-        if self.failures and not self.model.has_answered:
-            raise ModelError(f"{self.name} wrote nothing: {self.failures[0]}")
-
 
 @asynccontextmanager
 async def open_generation(generator: TextGenerator) -> AsyncIterator[Generation]:
@@ -95,7 +90,8 @@ async def open_generation(generator: TextGenerator) -> AsyncIterator[Generation]
     async with generator.open() as model:
         generation = Generation(name=generator.name, model=_AnswerNoting(model=model))
         yield generation
-        generation.require_an_answer()
+        if generation.failures and not generation.model.has_answered:
+            raise ModelError(f"{generator.name} wrote nothing: {generation.failures[0]}")
 
 
 @dataclass(slots=True, kw_only=True)

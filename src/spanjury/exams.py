@@ -33,7 +33,7 @@ _MODULES = {
     "Live": f"{_EXAMS}.study",
     "Measure": "spanjury.orchestration.studies.card",
     "PanelStudy": f"{_EXAMS}.study",
-    "Parameter": f"{_EXAMS}.study",
+    "Parameter": f"{_EXAMS}.flag",
     "PerturbedTexts": f"{_EXAMS}.perturb",
     "Plan": f"{_EXAMS}.study",
     "Report": "spanjury.orchestration.report",

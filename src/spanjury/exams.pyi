@@ -11,6 +11,7 @@ from spanjury.orchestration.services.exams.comparisons import (
 )
 from spanjury.orchestration.services.exams.discernment import adiscernment, discernment
 from spanjury.orchestration.services.exams.faithfulness import afaithfulness, faithfulness
+from spanjury.orchestration.services.exams.flag import Parameter
 from spanjury.orchestration.services.exams.pairs import apairs, pairs
 from spanjury.orchestration.services.exams.panels import (
     apanel_cascade,
@@ -24,7 +25,7 @@ from spanjury.orchestration.services.exams.ranking import arank, rank
 from spanjury.orchestration.services.exams.repair import arepair, repair
 from spanjury.orchestration.services.exams.robustness import arobustness, robustness
 from spanjury.orchestration.services.exams.span_bench import aspan_bench, span_bench
-from spanjury.orchestration.services.exams.study import Live, PanelStudy, Parameter, Plan, scope_of
+from spanjury.orchestration.services.exams.study import Live, PanelStudy, Plan, scope_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, exam_report
 from spanjury.orchestration.services.judging.exam_texts import DEMO
 from spanjury.orchestration.studies.card import Measure

@@ -6,13 +6,9 @@ from functools import partial
 from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import (
-    CORRELATION,
-    SEED,
-    MarkedStudy,
-    Parameter,
-    from_python,
-)
+from spanjury.orchestration.services.exams.flag import CORRELATION, SEED, Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import MarkedStudy
 
 with lazily():
     import anyio

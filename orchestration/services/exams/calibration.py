@@ -19,7 +19,9 @@ from spanjury.judges.core import (
     unstamped,
 )
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
+from spanjury.orchestration.services.exams.flag import Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import MarkedStudy
 
 with lazily():
     from spanjury.orchestration.engine import calibration, made_for

@@ -7,7 +7,9 @@ from typing import Annotated
 
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import SEED, FileStudy, Parameter, from_python
+from spanjury.orchestration.services.exams.flag import SEED, Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import FileStudy
 from spanjury.orchestration.studies.sources import TextIds, known_source_of
 
 with lazily():

@@ -8,14 +8,9 @@ from typing import Annotated
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import (
-    Live,
-    PanelStudy,
-    Parameter,
-    Plan,
-    from_python,
-    scope_of,
-)
+from spanjury.orchestration.services.exams.flag import Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import Live, PanelStudy, Plan, scope_of
 
 with lazily():
     import anyio

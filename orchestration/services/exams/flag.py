@@ -1,6 +1,9 @@
-"""A parameter as the command line shows it."""
+"""Flags of commands, and parameters of studies, which are flags and keywords in Python."""
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, MISSING, Field, dataclass, fields
+from inspect import get_annotations
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +43,67 @@ class Flag:
     hidden: bool = False
     bare: str | None = None
     dash: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter(Flag):
+    """A parameter of a study: a keyword in Python, and a flag of its command.
+
+    Parameters
+    ----------
+    name
+        The flag's name where it is not the field's, as ``attack`` for `attacks`.
+    kind
+        The flag's type where it is not the field's.
+    read
+        Makes the field's value of the flag's, if one is given.
+    address
+        Where it names a model: the field with the addresses of its server.
+    section
+        Title of its group in the help, where the study has several.
+    usual
+        The flag's default where it is not the field's.
+    """
+
+    name: str = ""
+    kind: object = None
+    read: Callable[[Any], object] | None = None
+    address: str = ""
+    section: str = ""
+    usual: object = None
+
+
+SEED = Parameter("Seed for resampling.")
+DRAWS = Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0)
+CORRELATION = Parameter("Correlation coefficient.")
+
+
+class Declared(NamedTuple):
+    """A field of a study that is a `Parameter`.
+
+    `default` is ``MISSING`` if it has none. A positional one is an argument of the command.
+    """
+
+    kind: object
+    parameter: Parameter
+    default: object = MISSING
+    is_positional: bool = False
+
+
+def own_parameters(study: type[Any]) -> Mapping[str, Declared]:
+    """Return the fields that a study declares as parameters, in order."""
+    declared: dict[str, Declared] = {}
+    for each in fields(study):
+        annotation = _evaluated(study, each)
+        if get_origin(annotation) is Annotated:
+            kind, parameter = get_args(annotation)
+            declared[each.name] = Declared(kind, parameter, each.default, not each.kw_only)
+    return declared
+
+
+def _evaluated(study: type[Any], each: Field[Any]) -> object:
+    """Return the annotation of a field, also of a module that imports `annotations`."""
+    if not (isinstance(each.type, str) and "Annotated" in each.type):
+        return each.type
+    owner = next(base for base in study.__mro__ if each.name in get_annotations(base))
+    return get_annotations(owner, eval_str=True)[each.name]

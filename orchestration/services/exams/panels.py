@@ -7,13 +7,9 @@ from typing import Annotated, Literal
 
 from spanjury.judges.core import ConfigError, TokenPrice
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import (
-    CORRELATION,
-    DRAWS,
-    MarkedStudy,
-    Parameter,
-    from_python,
-)
+from spanjury.orchestration.services.exams.flag import CORRELATION, DRAWS, Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import MarkedStudy
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms

@@ -9,7 +9,8 @@ from pathlib import Path
 from spanjury.judges.core import Segment, stamped
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.exams.study import Terms, from_python
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import Terms
 from spanjury.orchestration.services.exams.terms import memory_of, model_of
 from spanjury.orchestration.services.judging.conditions import conditions_of
 from spanjury.orchestration.services.judging.exam_texts import read_texts, texts_of

@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar
 
 from spanjury.judges.core import Segment
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.flag import Parameter
+from spanjury.orchestration.services.exams.functions import from_python
 from spanjury.orchestration.services.exams.pairs import COMPARISONS, PairStudy
-from spanjury.orchestration.services.exams.study import Parameter, from_python
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report

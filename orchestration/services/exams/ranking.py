@@ -8,7 +8,9 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, unstamped
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
+from spanjury.orchestration.services.exams.flag import Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import MarkedStudy
 from spanjury.orchestration.studies.sources import known_source_of, name_of, text_name
 
 with lazily():
@@ -196,11 +198,10 @@ def read_texts_to_rank(source: "marked_texts.MarkedSource") -> TextsToRank:
 
 def _named(runs: Sequence[Path]) -> list[tuple[Path, str]]:
     """Return each run with a name of its own."""
-    distinct = list(dict.fromkeys(runs))
-    names = [path.parent.name if path.is_file() else path.name for path in distinct]
+    names = [path.parent.name if path.is_file() else path.name for path in runs]
     return [
         (path, name if name and names.count(name) == 1 else str(path))
-        for path, name in zip(distinct, names, strict=True)
+        for path, name in zip(runs, names, strict=True)
     ]
 
 
@@ -223,7 +224,7 @@ class _Reader:
         yield from self._with_people(marked, name) if marked else self._bare(run, name)
 
     def _marked(self, path: Path, run: "marked_run.MarkedRun") -> "marked_texts.MarkedTexts | None":
-        """Return the run beside people's scores; None where there are none of it."""
+        """Return the run beside people's scores; None without any."""
         if self._source.human is None and not marked_run.read_readings(run).chosen():
             return None
         try:
@@ -242,17 +243,16 @@ class _Reader:
         self.are_drawn |= any(text.chance is not None for text in marked.marked)
         left_out = {marked_texts.row_key(text.row): text.people for text in marked.left_out}
         for text in marked.texts:
+            key = marked_texts.row_key(text.row)
             ranked = score_table.RankedText(
                 system=text.row.system or name,
                 source=text.source,
                 score=text.row.score,
-                people=left_out.get(marked_texts.row_key(text.row), text.people),
+                people=left_out.get(key, text.people),
                 chance=text.chance,
                 scale=text.scale,
             )
-            yield _Row(
-                marked_texts.row_key(text.row)[0], text.row.aspect, ranked, text.row.signature
-            )
+            yield _Row(key[0], text.row.aspect, ranked, text.row.signature)
 
     def _bare(self, run: "marked_run.MarkedRun", run_name: str) -> Iterator[_Row]:
         own = {text_name(segment): known_source_of(segment) for segment in run.segments()}

@@ -10,14 +10,9 @@ from typing import Annotated
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import (
-    Live,
-    PanelStudy,
-    Parameter,
-    Plan,
-    from_python,
-    scope_of,
-)
+from spanjury.orchestration.services.exams.flag import Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import Live, PanelStudy, Plan, scope_of
 
 with lazily():
     from spanjury.orchestration.engine.text_repair import loop
@@ -84,9 +79,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
 
     def plan(self) -> "Plan[exam.ExamResult]":
         """Read the texts, and plant the errors; raise as `PanelStudy.plan` does."""
-        model = terms.model_of(self.repair_model, base_url=tuple(self.repair_base_url))
-        if (model is None) == (self.agent is None):
-            raise ConfigError("a repair needs one writer: name it with --repair-model or --agent")
+        writer = self._writer()
         if self.examiner is None:
             raise ConfigError(
                 "a repair is judged by a panel that did not guide it: name it with --examiner"
@@ -107,18 +100,6 @@ class Repair(PanelStudy["exam.ExamResult"]):
             settings=exam.Settings(seed=self.drawn_by),
         )
 
-        agent = None if self.agent is None else repairs.agent_named(self.agent)
-
-        @asynccontextmanager
-        async def writer(
-            opened: "session.RunSession",
-        ) -> "AsyncIterator[loop.Writer | loop.Rewriter]":
-            if agent is not None:
-                yield repairs.AgentRewriter(agent=agent)
-            elif model is not None:
-                async with opened.generator(model).open() as chat:
-                    yield repairs.writer_of(chat, name=model.name)
-
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
             with self.session(live) as opened:
                 work = partial(
@@ -126,7 +107,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
                     planned,
                     self.exam_run(opened, live),
                     open_examiner=opened.opener(examiner),
-                    open_writer=partial(writer, opened),
+                    open_writer=partial(_open_writer, writer, opened),
                 )
                 result = await opened.run(work)
             return _report(result, data=str(texts), recipe=name)
@@ -137,6 +118,26 @@ class Repair(PanelStudy["exam.ExamResult"]):
             scope=scope_of(segments, aspects, parts=f"{len(harmful)} damages"),
             measures=tables.measure_names(),
         )
+
+    def _writer(self) -> "repairs.Agent | config.ModelConfig":
+        """Return what repairs; raise `ConfigError` unless one writer is named, and exists."""
+        model = terms.model_of(self.repair_model, base_url=tuple(self.repair_base_url))
+        if self.agent is not None and model is None:
+            return repairs.agent_named(self.agent)
+        if model is not None and self.agent is None:
+            return model
+        raise ConfigError("a repair needs one writer: name it with --repair-model or --agent")
+
+
+@asynccontextmanager
+async def _open_writer(
+    writer: "repairs.Agent | config.ModelConfig", opened: "session.RunSession"
+) -> "AsyncIterator[loop.Writer | loop.Rewriter]":
+    if isinstance(writer, config.ModelConfig):
+        async with opened.generator(writer).open() as chat:
+            yield repairs.writer_of(chat, name=writer.name)
+    else:
+        yield repairs.AgentRewriter(agent=writer)
 
 
 arepair, repair = from_python(Repair, name="repair")

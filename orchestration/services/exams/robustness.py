@@ -6,14 +6,9 @@ from functools import partial
 from typing import Annotated
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import (
-    Live,
-    PanelStudy,
-    Parameter,
-    Plan,
-    from_python,
-    scope_of,
-)
+from spanjury.orchestration.services.exams.flag import Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import Live, PanelStudy, Plan, scope_of
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms

@@ -10,13 +10,9 @@ from typing import Annotated
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Segment, counted
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import (
-    Live,
-    PanelStudy,
-    Parameter,
-    Plan,
-    from_python,
-)
+from spanjury.orchestration.services.exams.flag import Parameter
+from spanjury.orchestration.services.exams.functions import from_python
+from spanjury.orchestration.services.exams.study import Live, PanelStudy, Plan
 
 with lazily():
     import json

@@ -5,25 +5,14 @@ where they are `Parameter`, the flags of its command. `plan` reads what it is ab
 judge; the plan runs it.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
-from functools import cache, partial, wraps
-from inspect import Signature, cleandoc, get_annotations, isawaitable, signature
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from inspect import isawaitable
 from itertools import islice
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Generic,
-    NamedTuple,
-    ParamSpec,
-    Protocol,
-    TypeVar,
-    get_args,
-    get_origin,
-)
+from typing import ClassVar, Generic, TypeVar
 
 from spanjury.judges.core import (
     Aspect,
@@ -31,13 +20,13 @@ from spanjury.judges.core import (
     PluginError,
     Result,
     Segment,
-    check_arguments,
     counted,
     failing_as,
     is_number,
 )
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.flag import Flag
+from spanjury.orchestration.services.exams.flag import own_parameters
+from spanjury.orchestration.services.exams.functions import from_python
 
 with lazily():
     import anyio
@@ -45,12 +34,11 @@ with lazily():
     from spanjury.judges import tasks
     from spanjury.orchestration.engine import metering, progress, stopping, summary
     from spanjury.orchestration.services.exams import study_report, terms
-    from spanjury.orchestration.services.judging import exam_texts, panels, session, synchronous
+    from spanjury.orchestration.services.judging import exam_texts, panels, session
     from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.studies import judging
     from spanjury.orchestration.wiring import checks, config, plugins
 
-P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -59,39 +47,6 @@ OnProgress = Callable[["progress.Progress"], None]
 
 NO_SOURCE = "name a file of texts, or use --demo"
 TWO_SOURCES = "name either a file of texts or --demo, not both"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter(Flag):
-    """A parameter of a study: a keyword in Python, and a flag of its command.
-
-    Parameters
-    ----------
-    name
-        The flag's name where it is not the field's, as ``attack`` for `attacks`.
-    kind
-        The flag's type where it is not the field's.
-    read
-        Makes the field's value of the flag's, if one is given.
-    address
-        Where it names a model: the field with the addresses of its server.
-    section
-        Title of its group in the help, where the study has several.
-    usual
-        The flag's default where it is not the field's.
-    """
-
-    name: str = ""
-    kind: object = None
-    read: Callable[[Any], object] | None = None
-    address: str = ""
-    section: str = ""
-    usual: object = None
-
-
-SEED = Parameter("Seed for resampling.")
-DRAWS = Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0)
-CORRELATION = Parameter("Correlation coefficient.")
 
 
 class Live:
@@ -400,6 +355,7 @@ class MarkedStudy(FileStudy[T_co]):
         The file of texts that ``spanjury sample`` drew for people to mark.
     data, columns
         The texts of bare files of results, and what the columns of `human` or `data` are called.
+        The columns of the run count as well if `human` is the file that it judged.
     aspects
         Without any, all.
     """
@@ -421,34 +377,15 @@ class MarkedStudy(FileStudy[T_co]):
     @property
     def source(self) -> "marked_texts.MarkedSource":
         """The runs and the marks; raise `ConfigError` or `DataError` if `human` is no texts."""
+        human, columns = self.human, self.columns
         return marked_texts.MarkedSource(
             results=terms.paths_of(self.results),
-            human=terms.people_of(self.human, columns=self.columns),
+            human=None if human is None else exam_texts.texts_of(human, columns=columns),
             sample=terms.path_of(self.sample),
             data=terms.path_of(self.data),
             columns=tuple(self.columns),
             aspects=terms.names_of(self.aspects),
-        )
-
-
-class Study(Protocol[T_co]):
-    """A question, whose fields are the keywords of its function."""
-
-    async def answer(self) -> T_co:
-        """Return the answer."""
-        ...
-
-
-class Declared(NamedTuple):
-    """A field of a study that is a `Parameter`.
-
-    `default` is ``MISSING`` if it has none. A positional one is an argument of the command.
-    """
-
-    kind: object
-    parameter: Parameter
-    default: object = MISSING
-    is_positional: bool = False
+        ).with_columns_of_run()
 
 
 def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str = "") -> str:
@@ -459,25 +396,6 @@ def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str 
     names = ", ".join(aspect.name for aspect in aspects)
     counts = [counted(len(texts), "text"), parts, counted(len(aspects), "aspect")]
     return f"{', '.join(filter(None, counts))}: {names}"
-
-
-def own_parameters(study: type[Any]) -> Mapping[str, Declared]:
-    """Return the fields that a study declares as parameters, in order."""
-    declared: dict[str, Declared] = {}
-    for each in fields(study):
-        annotation = _evaluated(study, each)
-        if get_origin(annotation) is Annotated:
-            kind, parameter = get_args(annotation)
-            declared[each.name] = Declared(kind, parameter, each.default, not each.kw_only)
-    return declared
-
-
-def _evaluated(study: type[Any], each: Field[Any]) -> object:
-    """Return the annotation of a field, also of a module that imports `annotations`."""
-    if not (isinstance(each.type, str) and "Annotated" in each.type):
-        return each.type
-    owner = next(base for base in study.__mro__ if each.name in get_annotations(base))
-    return get_annotations(owner, eval_str=True)[each.name]
 
 
 def planned(study: PanelStudy[T], *, name: str) -> Plan[T]:
@@ -538,52 +456,6 @@ def find_study(name: str) -> type[PanelStudy[object]]:
     return made
 
 
-def from_python(
-    study: Callable[P, Study[T]], *, name: str
-) -> tuple[Callable[P, Coroutine[object, object, T]], Callable[P, T]]:
-    """Return a study's functions, whose keywords are its fields: to await, and to call."""
-
-    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        made = study(*args, **kwargs)
-        _check_values(made)
-        return await made.answer()
-
-    given = [
-        parameter.replace(annotation=_bare(parameter.annotation))
-        for parameter in signature(study).parameters.values()
-    ]
-    run.__name__ = run.__qualname__ = f"a{name}"
-    run.__doc__ = _explained(study)
-    run.__signature__ = Signature(given)  # type: ignore[attr-defined]  # what `help` shows
-
-    @wraps(run)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
-        # Made at the call: it loads anyio, which the help of commands does without.
-        at_once = synchronous.synchronous(run, name=name, doc=_explained(study))
-        return at_once(*args, **kwargs)
-
-    called.__name__ = called.__qualname__ = name
-    return run, called
-
-
-def _check_values(study: Study[object]) -> None:
-    """Raise `ConfigError` if a parameter has another type than declared, or is out of bounds."""
-    kind = type(study)
-    values = {name: getattr(study, name) for name in signature(kind).parameters}
-    if isinstance(study, PanelStudy):
-        del values["panel"]  # `panel_config` says why an open panel cannot be used
-    check_arguments(kind, values)
-    for name, (_, parameter, *_) in own_parameters(kind).items():
-        value, low, high = values[name], parameter.min, parameter.max
-        for each in value if isinstance(value, list | tuple) else (value,):
-            if not is_number(each):
-                continue
-            if low is not None and not each >= low:
-                raise ConfigError(f"{name} must be {low} or more, got {each!r}")
-            if high is not None and not each <= high:
-                raise ConfigError(f"{name} must be {high} or less, got {each!r}")
-
-
 @cache
 def functions_of_plugins(name: str) -> "tuple[Callable[..., object], ...]":
     """Return the function `name` of a plugin's exam, ``aNAME`` to await; empty without one."""
@@ -592,36 +464,6 @@ def functions_of_plugins(name: str) -> "tuple[Callable[..., object], ...]":
         if exam := names.get(function):
             return (from_python(find_study(exam), name=function)[index],)
     return ()
-
-
-def _bare(annotation: object) -> object:
-    """Return an annotation without the `Parameter` that stands with it."""
-    if get_origin(annotation) is not Annotated:
-        return annotation
-    kind = get_args(annotation)[0]
-    return getattr(kind, "__forward_arg__", kind)
-
-
-def _explained(study: object) -> str:
-    """Return what a study does, its parameters and those that it inherits, and its errors."""
-    assert isinstance(study, type)
-    does = cleandoc(study.__doc__ or "").partition(_titled("Parameters"))[0]
-    own = "".join(
-        f"{name}\n    {each.parameter.help}\n" for name, each in own_parameters(study).items()
-    )
-    parameters = _titled("Parameters", own + _section(study, "Parameters"))
-    return f"{does}{parameters.rstrip()}{_titled('Raises', _section(study, 'Raises'))}\n"
-
-
-def _section(study: type[object], title: str) -> str:
-    """Return what the docstrings of a study and of its bases say under a title."""
-    docs = (cleandoc(base.__doc__ or "") for base in study.__mro__)
-    texts = (doc.partition(_titled(title))[2].partition("\n\n")[0] for doc in docs)
-    return "\n".join(filter(None, texts))
-
-
-def _titled(title: str, text: str = "") -> str:
-    return f"\n\n{title}\n{'-' * len(title)}\n{text}"
 
 
 def _task(segments: Sequence[Segment], named: str, *, default: str) -> str:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from spanjury.judges.core import Aspect
 from spanjury.orchestration.report.files import make_folder
-from spanjury.orchestration.services.judging.exam_texts import Texts, texts_of
 from spanjury.orchestration.services.judging.panels import Judges, Models, panel_config
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
@@ -70,8 +69,3 @@ def paths_of(paths: Paths) -> tuple[Path, ...]:
 def path_of(path: Path | str | None) -> Path | None:
     """Return a path, if there is one."""
     return None if path is None else Path(path)
-
-
-def people_of(human: object, *, columns: Sequence[str]) -> Path | Texts | None:
-    """Return texts with people's scores, if there are any; raise as `texts_of` does."""
-    return None if human is None else texts_of(human, columns=columns)

@@ -249,6 +249,7 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
     if not rated and gold is None:
         raise DataError(
             f"{human}: no row has people's scores or error spans (the keys are 'human' and 'spans')"
+            ": name a column of scores by --column human.ASPECT=COLUMN"
         )
     ids = TextIds(segments)
     judged = read_judged(source.results, ids=ids)

@@ -109,7 +109,7 @@ def _between(seats: SeatFindings) -> CorrelationMap:
         first, second = seats.seats.index(pair.first), seats.seats.index(pair.second)
         values[[first, second], [second, first]] = pair.spearman
     return CorrelationMap(
-        measure="spearman, over all outputs at once",
+        measure="Spearman's correlation over all outputs at once",
         rows=seats.seats,
         columns=seats.seats,
         values=values,

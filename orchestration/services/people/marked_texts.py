@@ -7,12 +7,21 @@ Marks of other versions of the texts are ignored; a note counts them.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, ErrorSpan, Scale, Segment
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    DataError,
+    ErrorSpan,
+    Scale,
+    Segment,
+    StoreError,
+)
 from spanjury.orchestration.services.judging.exam_texts import Texts, read_texts
 from spanjury.orchestration.services.people.marks.marked_run import (
     MarkedRun,
@@ -24,7 +33,6 @@ from spanjury.orchestration.services.viewing.sources import KnownAspects, Viewed
 from spanjury.orchestration.studies.sampling import (
     chance_of,
     left_out_note,
-    unequal_chances_note,
     which_count,
 )
 from spanjury.orchestration.studies.sources import (
@@ -236,6 +244,32 @@ class MarkedSource:
         """The first run."""
         return self.results[0]
 
+    def with_columns_of_run(self) -> "MarkedSource":
+        """Return it with the columns by which a run read `human`, if that is the data of the run.
+
+        Of two columns for the same name, and of two shapes, its own is kept.
+        """
+        if not isinstance(self.human, Path):
+            return self
+        for named in self.results:
+            with suppress(DataError, StoreError):  # they are raised when the results are read
+                (run,) = find_runs([named])
+                if run.texts is not None and run.texts.data == self.human.absolute():
+                    return replace(self, columns=_together(self.columns, run.texts.columns))
+        return self
+
+
+def _together(own: Sequence[str], others: Iterable[str]) -> tuple[str, ...]:
+    """Return settings ``NAME=COLUMN`` or shapes, and those of `others` that contradict none."""
+    taken = {part for setting in own for part in setting.split("=", 1)}
+    has_shape = any("=" not in setting for setting in own)
+    added = (
+        setting
+        for setting in others
+        if taken.isdisjoint(setting.split("=", 1)) and not (has_shape and "=" not in setting)
+    )
+    return (*own, *added)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedText:
@@ -346,11 +380,6 @@ def sourceless_note(texts: str) -> str:
         f"{texts}: they have no input id, so each id counts as one input: name a file of the "
         "texts with their inputs with --data"
     )
-
-
-def drawn_unequally_note(texts: Sequence[JudgedText]) -> str:
-    """Return a note that agreement covers the drawn texts only; empty if all chances are equal."""
-    return unequal_chances_note([text.chance for text in texts if text.is_marked])
 
 
 def read_marked(source: MarkedSource) -> MarkedTexts:

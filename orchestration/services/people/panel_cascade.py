@@ -1,7 +1,7 @@
 """Fit cascades to a run in which all seats were asked, and write the file for a panel."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,6 @@ from spanjury.orchestration.services.people.marked_texts import (
     JudgedText,
     MarkedSource,
     MarkedTexts,
-    drawn_unequally_note,
     read_marked,
     read_unmarked,
 )
@@ -45,6 +44,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
     panel_seats,
     usual_stages,
 )
+from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.orchestration.wiring.toml_lines import toml_lines
 
 
@@ -111,25 +111,17 @@ def fit_panel_cascade(
         seats_of_texts, pricing if unit == "dollars" else replace(pricing, panel=None)
     )
     costs = seat_costs(seats_of_texts, priced.by_seat)
-    staged_seats = tuple(map(tuple, stages)) or _usual_stages(costs, unit=unit)
-    names = [name for stage in staged_seats for name in stage]
-    require_seats(names, seats_of_texts, aspect=aspect)
-    silent = tuple(name for name in names if _is_silent(name, seats_of_texts, costs[name]))
-    spoken = _spoken(staged_seats, silent)
-    _check(spoken, unit=unit, is_named=bool(stages))
-    kept = _judged_by_all(seats_of_texts, names)
-    rows = [{name: seats_of_texts[number][name] for name in names} for number in kept]
+    order = _order(stages, seats_of_texts, costs, aspect=aspect, unit=unit)
+    kept = _judged_by_all(seats_of_texts, order.names)
+    rows = [{name: seats_of_texts[number][name] for name in order.names} for number in kept]
     texts = [judged[number] for number in kept]
-    seats = panel_seats(
-        [
-            study_text(text, of, human=text.human, within=within)
-            for text, of in zip(texts, rows, strict=True)
-        ],
-        aspect=aspect,
-        costs=costs,
+    studied = (
+        study_text(text, of, human=text.human, within=within)
+        for text, of in zip(texts, rows, strict=True)
     )
+    seats = panel_seats([*studied], aspect=aspect, costs=costs)
     findings = cascade_findings(
-        _staged(seats, spoken, unit=unit),
+        _staged(seats, order.stages, unit=unit),
         seats,
         share=share,
         unit=unit,
@@ -138,17 +130,51 @@ def fit_panel_cascade(
         notes=[
             *_notes(marked, texts, left=len(judged) - len(kept)),
             *priced.notes,
-            *(f"{name} never judges {aspect}, so it is asked first" for name in silent),
+            *(f"{name} never judges {aspect}, so it is asked first" for name in order.silent),
         ],
     )
-    signatures = {name: unstamped(rows[0][name].signature) for name in names}
+    signatures = {name: unstamped(seat.signature) for name, seat in rows[0].items()}
     return FittedCascade(
         findings,
         panel=seats_digest(signatures, aggregation="mean"),
         seats=signed_seats(signatures),
         aspect=aspect_key(texts[0].row.task, aspect),
-        silent=silent,
+        silent=order.silent,
     )
+
+
+class _Order(NamedTuple):
+    """The seats in the order in which a cascade asks them.
+
+    The `silent` ones never judge the aspect: they are asked first, and in none of the `stages`.
+    """
+
+    names: Sequence[str]
+    silent: tuple[str, ...]
+    stages: Sequence[Sequence[str]]
+
+
+def _order(
+    named: Sequence[Sequence[str]],
+    rows: Sequence[Seats],
+    costs: Mapping[str, SeatCost],
+    *,
+    aspect: str,
+    unit: Unit,
+) -> _Order:
+    """Return the seats of the stages that are `named`, or of the usual ones.
+
+    Raise `ConfigError` if a seat is invalid, or they are no cascade.
+    """
+    asked, usual = tuple(costs), usual_stages(tuple(costs.values()), unit=unit)
+    all_stages = named or [[asked[number] for number in stage] for stage in usual]
+    names = [name for stage in all_stages for name in stage]
+    require_seats(names, rows, aspect=aspect)
+    silent = tuple(name for name in names if _is_silent(name, rows, costs[name]))
+    stages = [[name for name in stage if name not in silent] for stage in all_stages]
+    stages = list(filter(None, stages))
+    _check(stages, unit=unit, is_named=bool(named))
+    return _Order(names, silent, stages)
 
 
 def _require_whole_panel(texts: Sequence[JudgedText]) -> None:
@@ -172,7 +198,7 @@ def _read(source: MarkedSource) -> MarkedTexts:
 
 def _notes(marked: MarkedTexts, texts: Sequence[JudgedText], *, left: int) -> Iterator[str]:
     yield from marked.notes()
-    if unequal := drawn_unequally_note(texts):
+    if unequal := unequal_chances_note([text.chance for text in texts if text.is_marked]):
         yield unequal
     if left:
         yield f"{left} texts were not judged by all seats and are excluded"
@@ -188,24 +214,10 @@ def _of_one_aspect(texts: Sequence[JudgedText], asked: str) -> tuple[str, Sequen
     return aspect, [text for text in texts if text.row.aspect == aspect]
 
 
-def _usual_stages(costs: Mapping[str, SeatCost], *, unit: Unit) -> tuple[tuple[str, ...], ...]:
-    names = tuple(costs)
-    stages = usual_stages(tuple(costs.values()), unit=unit)
-    return tuple(tuple(names[seat] for seat in stage) for stage in stages)
-
-
 def _is_silent(name: str, rows: Sequence[Seats], cost: SeatCost) -> bool:
     """Return whether a seat that calls no model abstained wherever it was asked."""
     outcomes = {seats[name].outcome for seats in rows if name in seats}
     return outcomes == {Outcome.ABSTAINED} and not (cost.calls or cost.tokens)
-
-
-def _spoken(
-    stages: Sequence[Sequence[str]], silent: Collection[str]
-) -> tuple[tuple[str, ...], ...]:
-    """Return the stages without silent seats."""
-    left = (tuple(name for name in stage if name not in silent) for stage in stages)
-    return tuple(filter(None, left))
 
 
 def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> None:

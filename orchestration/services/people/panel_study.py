@@ -52,6 +52,8 @@ from spanjury.stats.raters.agreement import krippendorff_alpha
 
 Seats = Mapping[str, ReportedSeat]
 """Seat -> its report on one text."""
+_Key = tuple[str, str, str, str]
+"""Id, system, task and aspect of a row."""
 
 _SILENT = {Outcome.SCORED, Outcome.ABSTAINED}
 """Outcomes of a seat without a score that are no failures."""
@@ -236,27 +238,19 @@ def study_panel(
     collect = partial(
         _collected, named=seats, within=within, pricing=pricing, settings=settings, more=more
     )
+    study = partial(study_aspect, settings=settings, families=model_families, spending=spending)
     studies: list[AspectStudy] = []
     problems: list[DataError] = []
     for task, aspect in marked.aspects:
         begin(f"studying {aspect}")
         judged = marked.on(task, aspect)
-        texts = [text for text in judged if text.is_marked]
-        studied_seats, notes = collect(texts, aspect=aspect)
+        studied, notes = collect([text for text in judged if text.is_marked], aspect=aspect)
         try:
-            study = study_aspect(
-                studied_seats,
-                settings,
-                families=model_families,
-                spending=spending,
-                judged=len(judged),
-                notes=[*_about_people(texts), *notes, *marked.notes()],
-            )
+            studies.append(study(studied, judged=len(judged), notes=[*notes, *marked.notes()]))
         except DataError as error:
             problems.append(error)
-            continue
-        _check_costs(study)
-        studies.append(study)
+        else:
+            _check_costs(studies[-1])
     if not studies:
         raise problems[0] if problems else DataError(f"{marked.name}: no text has a score")
     return StudyFindings(
@@ -290,13 +284,8 @@ def _collected(
     more: Sequence[tuple[Path, Sequence[ReportedRow]]],
 ) -> tuple[PanelSeats, list[str]]:
     """Return the seats of all runs on the texts that people scored, and notes on them."""
-    seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
     unasked = {name for text in texts if text.row.unasked for name in text.row.unasked.seats}
-    for path, rows in more:
-        used = {name for of in seats.values() for name in of}
-        for row in rows:
-            if _key(row) in seats:
-                seats[_key(row)] |= {_apart(seat.judge, path, used): seat for seat in row.seats}
+    seats = _seats_of_runs(texts, more)
     if named:
         require_seats(named, seats.values(), aspect=aspect)
         seats = {
@@ -319,7 +308,7 @@ def _collected(
         },
     )
     silent = sorted({name for text in studied for name in text.seats} - {*judged_seats.names})
-    notes += prices.notes
+    notes = [*_about_people(texts), *notes, *prices.notes]
     notes += [
         f"a cascade chose the texts for which {name} was asked, so its figures are about "
         "these texts only: study a run in which all seats were asked"
@@ -332,7 +321,20 @@ def _collected(
     return judged_seats, notes
 
 
-def _key(row: ReportedRow) -> tuple[str, str, str, str]:
+def _seats_of_runs(
+    texts: Sequence[JudgedText], more: Sequence[tuple[Path, Sequence[ReportedRow]]]
+) -> dict[_Key, dict[str, ReportedSeat]]:
+    """Return the seats that judged each text in its run, and in the others."""
+    seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
+    for path, rows in more:
+        used = {name for of in seats.values() for name in of}
+        for row in rows:
+            if _key(row) in seats:
+                seats[_key(row)] |= {_apart(seat.judge, path, used): seat for seat in row.seats}
+    return seats
+
+
+def _key(row: ReportedRow) -> _Key:
     return row.id, row.system, row.task, row.aspect
 
 

@@ -70,7 +70,7 @@ class SeatTable:
     run: str
     seats: tuple[str, ...]
     scores: FloatArray
-    """Shape ``(seats, systems, inputs)``; NaN where there is none."""
+    """Shape ``(seats, systems, inputs)``; NaN if missing."""
     panel: FloatArray | None = None
     """Scores of the panel in its run, shape ``(systems, inputs)``; None without a panel."""
 

@@ -39,6 +39,7 @@ from spanjury.orchestration.studies.agreement.findings import (
     SeatFindings,
 )
 from spanjury.orchestration.studies.agreement.scorers import (
+    PANEL,
     RESAMPLED,
     SEVERAL_SYSTEMS,
     Agreement,
@@ -64,6 +65,12 @@ _LEVELS: Mapping[str, str] = {
     "by-input": "within each input over its systems, then the mean over inputs",
     "pooled": "over all outputs at once",
     "system": "of the systems' mean scores",
+}
+_CORRELATIONS: Mapping[str, str] = {
+    "pearson": "Pearson's correlation",
+    "spearman": "Spearman's correlation",
+    "tau-b": "Kendall's tau-b",
+    "tau-c": "Kendall's tau-c",
 }
 _WEIGHTS: tuple[KappaWeights, ...] = ("unweighted", "linear", "quadratic")
 _ALPHAS: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
@@ -94,7 +101,7 @@ def agreement_report(findings: MetaFindings, *, pictures: Sequence[Picture] = ()
 def _answer(findings: MetaFindings) -> Prose:
     """Name the scorer that is closest to people on each aspect, and those that may be as close."""
     by_scores = (_on_scores(each) for each in findings.aspects)
-    return joined([*by_scores, *_on_spans(findings)]) or (
+    return joined([*by_scores, *_without_a_level(findings), *_on_spans(findings)]) or (
         "Nothing could be compared with people's scores."
     )
 
@@ -105,7 +112,7 @@ def _on_scores(findings: AspectFindings) -> Prose:
     if math.isnan(nearest.value):
         return ""
     value = estimate_cell(nearest, ".2f").text
-    about = emphasis(findings.aspect), code(nearest.scorer), value
+    about = emphasis(findings.aspect), _named(nearest.scorer), value
     if not any(each.is_shown for each in findings.agreements):
         return prose("On {}, no scorer is shown to agree with people; {} is closest ({}).", *about)
     tied = [other.scorer for other in others if other.is_tied]
@@ -117,6 +124,10 @@ def _on_scores(findings: AspectFindings) -> Prose:
         named_in_code(tied, most=3),
         "is" if len(tied) == 1 else "are",
     )
+
+
+def _named(scorer: str) -> Prose:
+    return "the panel" if scorer == PANEL else code(scorer)
 
 
 def _on_spans(findings: MetaFindings) -> Iterator[Prose]:
@@ -131,7 +142,7 @@ def _on_spans(findings: MetaFindings) -> Iterator[Prose]:
             yield prose(
                 "On {}, the spans of {} are closest to people's (F1 {}).",
                 emphasis(spans.aspect),
-                code(best),
+                _named(best),
                 f"{defined[best]:.2f}",
             )
 
@@ -139,14 +150,13 @@ def _on_spans(findings: MetaFindings) -> Iterator[Prose]:
 def _scorers(findings: MetaFindings) -> Iterator[Block]:
     yield Paragraph(_method(findings), only="page")
     yield _overview(findings)
-    remarks = [*_without_a_level(findings), *_without_an_interval(findings)]
-    yield Bullets(remarks, tone="caution")
+    yield Bullets([*_without_an_interval(findings)], tone="caution")
     for each in findings.aspects:
         yield Section(each.aspect, [_measures(each.agreements)], only="page")
 
 
-def _without_a_level(findings: MetaFindings) -> Iterator[str]:
-    """Say which aspects have texts enough, but too few systems to correlate at this level."""
+def _without_a_level(findings: MetaFindings) -> Iterator[Prose]:
+    """Name the aspects with enough texts, but too few systems to correlate at this level."""
     level = findings.settings.level
     if level == "pooled":
         return
@@ -157,9 +167,10 @@ def _without_a_level(findings: MetaFindings) -> Iterator[str]:
             agreement.reason == "fewer than 3 items" for agreement in each.agreements
         ):
             lacking = "no input has texts of" if level == "by-input" else "there are no"
-            yield (
-                f"{each.aspect}: {lacking} {LEAST_ITEMS} systems, so no correlation can be "
-                "computed at this level; --level pooled correlates all texts"
+            yield prose(
+                f"On {{}}, {lacking} {LEAST_ITEMS} systems, so no correlation can be computed at "
+                "this level: `--level pooled` correlates all texts.",
+                emphasis(each.aspect),
             )
 
 
@@ -207,7 +218,7 @@ def _resampled(findings: MetaFindings) -> str:
 
 
 def _measured(settings: Settings) -> str:
-    return f"{settings.method}, {_LEVELS[settings.level]}"
+    return f"{_CORRELATIONS[settings.method]} {_LEVELS[settings.level]}"
 
 
 def _overview(findings: MetaFindings) -> Table:
@@ -283,8 +294,7 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]
         yield Paragraph(
             "Agreement among seats is over all outputs at once: Spearman's rho and, corrected for "
             "chance, Cohen's kappa (unweighted or with weighted disagreements), Fleiss' kappa and "
-            f"Krippendorff's alpha. Agreement with people: {settings.method}, "
-            f"{_LEVELS[settings.level]}.",
+            f"Krippendorff's alpha. Agreement with people: {_measured(settings)}.",
             only="page",
         )
     for seat in seats:
@@ -440,7 +450,7 @@ _READING = (
 def span_blocks(
     findings: Sequence[AspectSpans], annotators: Sequence[PairFinding]
 ) -> tuple[Block, ...]:
-    """Return the part on spans; empty where there is none."""
+    """Return the part on spans; empty if there is none."""
     if not findings and not annotators:
         return ()
     return (
@@ -482,18 +492,7 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
     yield table_of(
         (left("judge", each.judge), *span_figures(each.figures, _SPANS, shown)) for each in whole
     )
-    yield table_of(  # hard agreement by category, if there is any
-        (
-            (
-                left("judge", judge.judge),
-                left("category", name),
-                *(spread(part, figures[part], _VALUE) for part in SpanFigures._fields),
-            )
-            for judge in whole
-            for name, figures in judge.categories.items()
-        ),
-        only="page",
-    )
+    yield _by_category(whole)
     if len({group.group for group in groups}) > 1:
         yield table_of(
             (
@@ -510,6 +509,22 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
             ),
             only="page",
         )
+
+
+def _by_category(judges: Sequence[JudgeFinding]) -> Table:
+    """Tabulate hard agreement category by category, if there is any."""
+    return table_of(
+        (
+            (
+                left("judge", judge.judge),
+                left("category", name),
+                *(spread(part, figures[part], _VALUE) for part in SpanFigures._fields),
+            )
+            for judge in judges
+            for name, figures in judge.categories.items()
+        ),
+        only="page",
+    )
 
 
 def _flawless(

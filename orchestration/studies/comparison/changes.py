@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core import Decision, counted
 from spanjury.orchestration.report import Block, Cell, Entry, Section, left, table_of
+from spanjury.orchestration.report.json import fields_of
 
 _SHOWN = 10
 """Changes that a terminal shows."""
@@ -57,17 +58,7 @@ def changes(first: Decisions, second: Decisions) -> tuple[Change, ...]:
 
 def changes_json(changed: Sequence[Change]) -> list[dict[str, object]]:
     """Return changes as objects, lists, strings, booleans and nulls."""
-    return [
-        {
-            "text": change.text,
-            "task": change.task,
-            "aspect": change.aspect,
-            "first": change.first,
-            "second": change.second,
-            "worse": change.is_worse,
-        }
-        for change in changed
-    ]
+    return [{**fields_of(change), "worse": change.is_worse} for change in changed]
 
 
 def changes_sections(changed: Sequence[Change]) -> Iterator[Block]:

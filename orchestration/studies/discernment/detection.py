@@ -465,7 +465,7 @@ class WrittenTwins:
     """Share of the right versions with a score below the cut-off, which is the highest with `USUAL`
     at most; NaN where they are too few to state the rate."""
     caught: Estimate
-    """Share of all wrong versions below it; not defined where there is none."""
+    """Share of all wrong versions below it; undefined if there is none."""
     in_order: Estimate
     """Share of the pairs with both scores of which the wrong version scores lower, ties half; 0.5
     is chance."""
@@ -489,19 +489,14 @@ def written_twins(
         for number, name in enumerate(scores.aspects)
         if rows and all(conditions[row].perturbation.effect_on(name) == "falls" for row in rows)
     ]
-    right, wrong, owner = [], [], []
-    for row in rows:
-        for text in np.flatnonzero(scores.applied[row]).tolist():
-            right.append(scores.clean[columns, text].sum())
-            wrong.append(scores.damaged[row, columns, text].sum())
-            owner.append(scores.sources[text])
-    good, bad = np.array(right, dtype=np.float64), np.array(wrong, dtype=np.float64)
+    kinds, texts = np.nonzero(scores.applied[rows])
+    good = scores.clean[columns][:, texts].sum(axis=0)
+    bad = scores.damaged[rows][:, columns][kinds, :, texts].sum(axis=1)
     is_pair = ~np.isnan(good + bad)
     if not columns or not is_pair.any():
         return None
-    sources, names = numbered(owner)
-    all_wrong = np.ones(bad.size, dtype=np.bool_)
-    right_scores = good[~np.isnan(good)]
+    sources, names = numbered([scores.sources[text] for text in texts])
+    all_wrong, right_scores = np.ones(bad.size, dtype=np.bool_), good[~np.isnan(good)]
     can_state = right_scores.size >= fewest_texts(USUAL)
     cut = cutoff(right_scores, rate=USUAL) if can_state else math.nan
     in_order = 0.5 + 0.5 * np.sign(good - bad)

@@ -1,7 +1,7 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Literal
@@ -9,7 +9,13 @@ from typing import Literal
 from spanjury.judges.core import Aspect, ChatModel, ConfigError, PerturbationError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.detection import marked_in
-from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
+from spanjury.orchestration.studies.discernment.findings import (
+    METHODS,
+    Findings,
+    Method,
+    Settings,
+    evaluate_scores,
+)
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
     ScoreArrays,
@@ -138,6 +144,7 @@ class Exam:
     settings: Settings = Settings()
     """Settings of the evaluation; its seed is also that of the damage."""
     test: PairedStatistic | None = None
+    """Stands in for the test of differences that the mode has."""
 
     def __post_init__(self) -> None:
         if self.repeats < 1:
@@ -147,6 +154,12 @@ class Exam:
             aspects=[aspect.name for aspect in self.aspects],
             conditions=[condition.name for condition in self.conditions],
         )
+
+    @property
+    def method(self) -> Method:
+        """The method of the mode, with the test that stands in for its own."""
+        method = METHODS[self.settings.mode]
+        return method if self.test is None else replace(method, test=self.test)
 
     @property
     def assessments(self) -> int:
@@ -160,7 +173,6 @@ class ExamResult:
 
     findings: Findings
     score_arrays: ScoreArrays
-    perturbed_pairs: tuple[PerturbedPair, ...]
     scores: tuple[ScoreRow, ...]
     """The same scores row by row, with digests of the texts."""
     judged: tuple[JudgedText, ...]
@@ -237,14 +249,13 @@ def _result(
         pairs,
         judgements=draws[0],
         scales={aspect.name: aspect.scale for aspect in exam.aspects},
+        method=exam.method,
         settings=exam.settings,
-        test=exam.test,
     )
     harmed = {(row.condition, row.aspect) for row in scores if row.expected == "falls"}
     return ExamResult(
         findings=findings,
         score_arrays=score_arrays,
-        perturbed_pairs=damaged,
         scores=scores,
         judged=tuple(_judged(exam, damaged, results, judgements=draws[0], harmed=harmed)),
         examinee=examinee,

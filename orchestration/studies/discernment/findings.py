@@ -6,7 +6,7 @@ a test takes the sum of the differences of each.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -254,7 +254,7 @@ class Findings:
     caught: CaughtMean
     """The caught share at 10 % false alarms."""
     twins: WrittenTwins | None
-    """Those that people wrote; None where there are none with scores."""
+    """Those that people wrote; None if there are none with scores."""
 
 
 def evaluate_scores(
@@ -265,19 +265,17 @@ def evaluate_scores(
     judgements: Judgements,
     scales: Mapping[str, Scale],
     settings: Settings,
-    test: PairedStatistic | None = None,
+    method: Method | None = None,
 ) -> Findings:
     """Evaluate an exam.
 
     `conditions`, `pairs`: ways of damage, in the order of the arrays, and the texts damaged or
     skipped.
     `scales`: aspect -> its scale, in the order of the arrays.
-    `test`: stands in for the test of differences that the mode has.
+    `method`: by default that of the mode.
     """
-    method = METHODS[settings.mode]
-    if test is not None:
-        method = replace(method, test=test)
-    owner = score_arrays.owner
+    method = method or METHODS[settings.mode]
+    owner, seed, draws = score_arrays.owner, settings.seed, settings.draws
     described = partial(
         contrasts,
         score_arrays.clean,
@@ -287,30 +285,22 @@ def evaluate_scores(
         repeats=score_arrays.repeats,
         settings=settings,
     )
-    detected = detections(
-        score_arrays, conditions, scales=scales, seed=settings.seed, draws=settings.draws
-    )
+    detected = detections(score_arrays, conditions, scales=scales, seed=seed, draws=draws)
+    finding_of = partial(_finding, judgements=judgements, method=method, settings=settings)
     by_condition = grouped(pairs, lambda pair: pair.condition)
     findings = tuple(
-        _finding(
+        finding_of(
             condition,
             tuple(described(damaged, expected=condition.perturbation.effect_on)),
             by_condition.get(condition.name, []),
-            sums=cluster_sums(differences, owner),
+            sums=cluster_sums(score_arrays.clean - damaged, owner),
             detected=by_aspect,
-            judgements=judgements,
-            method=method,
-            settings=settings,
         )
-        for condition, damaged, differences, by_aspect in zip(
-            conditions,
-            score_arrays.damaged,
-            score_arrays.differences,
-            detected.by_condition,
-            strict=True,
+        for condition, damaged, by_aspect in zip(
+            conditions, score_arrays.damaged, detected.by_condition, strict=True
         )
     )
-    levels = [finding.level for finding in findings]
+    overall, weighted = _averages(findings)
     return Findings(
         settings=settings,
         segments=len(score_arrays.segments),
@@ -318,11 +308,20 @@ def evaluate_scores(
         repeats=score_arrays.repeats,
         control=tuple(described(score_arrays.control, expected=lambda _: "unchanged")),
         findings=findings,
-        overall=level_balanced([finding.discernment for finding in findings], levels=levels),
-        weighted=level_balanced([finding.weighted for finding in findings], levels=levels),
+        overall=overall,
+        weighted=weighted,
         alarms=detected.alarms,
         caught=detected.caught,
-        twins=written_twins(score_arrays, conditions, seed=settings.seed, draws=settings.draws),
+        twins=written_twins(score_arrays, conditions, seed=seed, draws=draws),
+    )
+
+
+def _averages(findings: Sequence[Finding]) -> tuple[LevelBalanced, LevelBalanced]:
+    """Average D over the levels of the conditions, without weights and with them."""
+    balanced = partial(level_balanced, levels=[finding.level for finding in findings])
+    return (
+        balanced([finding.discernment for finding in findings]),
+        balanced([finding.weighted for finding in findings]),
     )
 
 

@@ -130,7 +130,7 @@ def digest_of(segment: Segment) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoreArrays:
-    """Scores, NaN where there is none.
+    """Scores, NaN if missing.
 
     `clean`, `control`: shape ``(aspects, segments)``: of the clean texts, and of the same a second
     time.
@@ -155,11 +155,6 @@ class ScoreArrays:
     def owner(self) -> NDArray[np.intp]:
         """Number of each segment's source: segments of one source are drawn together."""
         return numbered(self.sources)[0]
-
-    @property
-    def differences(self) -> NDArray[np.float64]:
-        """Clean less damaged scores, summed over repeats: ``(conditions, aspects, segments)``."""
-        return self.clean[None] - self.damaged
 
     def single(self) -> "ScoreArrays":
         """Return the means of the repeats in place of their sums; what ties here tied there."""

@@ -79,7 +79,7 @@ _SENTENCES: Mapping[Conclusion, Prose] = {
     Conclusion.DISTURBED: prose(
         "Scores **move**, or cause false alarms, although the text did not get worse, after"
     ),
-    Conclusion.UNDECIDED: "There are too few texts to tell whether scores move after",
+    Conclusion.UNDECIDED: "There are too few texts to decide on",
 }
 _READING: tuple[Prose, ...] = (
     (
@@ -309,7 +309,8 @@ def _conclusions(findings: Findings) -> Iterator[Prose]:
     for kind, words in _SENTENCES.items():
         if kind in names:
             lead = words if isinstance(words, tuple) else (words,)
-            yield (*lead, f" ({len(names[kind])}): {', '.join(names[kind])}.")
+            conditions = counted(len(names[kind]), "condition")
+            yield (*lead, f" {conditions}: {', '.join(names[kind])}.")
 
 
 def _by_conclusion(findings: Findings) -> Mapping[Conclusion, Sequence[str]]:

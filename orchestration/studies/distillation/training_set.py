@@ -236,11 +236,6 @@ def example_line(example: Example) -> bytes:
         raise DataError(f"row {row!r} holds what a file cannot: {error}") from error
 
 
-def read_examples(path: Path) -> Iterator[Example]:
-    """Read a file of examples line by line; raise as `read_lines` does."""
-    return read_lines(path, _EXAMPLE)
-
-
 def read_lines(path: Path, form: TypeAdapter[T]) -> Iterator[T]:
     """Read a file of examples of one form line by line.
 
@@ -270,10 +265,10 @@ def split_file(split: Split) -> str:
 def read_split(folder: Path, split: Split) -> Iterator[Example]:
     """Read the examples of one split.
 
-    Raise `DataError` as `read_examples` does, and at an example of another split.
+    Raise `DataError` as `read_lines` does, and at an example of another split.
     """
     path = folder / split_file(split)
-    for number, example in enumerate(read_examples(path), start=1):
+    for number, example in enumerate(read_lines(path, _EXAMPLE), start=1):
         if example.split != split:
             raise DataError(f"{path}, line {number}: an example for {example.split!r}")
         yield example

@@ -30,6 +30,7 @@ from spanjury.judges.core import (
     Result,
     Scale,
     choices_for,
+    gravest,
 )
 from spanjury.judges.core.transcript import Position, position_in
 from spanjury.orchestration.studies.relations import RELATIONS, Comparison, parse_comparison
@@ -169,9 +170,12 @@ class Failure:
     spans: tuple[ErrorSpan, ...]
     """The spans that meet one; empty if the report alone does."""
     says: str
-    """Outcome, decision and score of the report, with their reason."""
+    """Outcome, decision and score of the report, with their reason unless there is a `worst`."""
     positions: tuple[Position | None, ...]
     """The position of each span in a trajectory; None in a text."""
+    worst: ErrorSpan | None = None
+    """The gravest error of the report; a quote that is not in the text is none."""
+    worst_position: Position | None = None
 
 
 def parse_condition(text: str) -> Condition:
@@ -234,6 +238,8 @@ def failure_of(result: Result, conditions: Sequence[Condition]) -> Failure | Non
         return None
     marked = {id(span) for spans in failing.values() for span in spans}
     spans = tuple(span for span in result.report.spans if id(span) in marked)
+    errors = [span for span in result.report.spans if not span.hallucinated]
+    worst = next(iter(gravest(errors, limit=1)), None)
     return Failure(
         segment_id=result.segment.segment_id,
         system=result.segment.system,
@@ -241,8 +247,10 @@ def failure_of(result: Result, conditions: Sequence[Condition]) -> Failure | Non
         aspect=result.aspect.name,
         conditions=tuple(failing),
         spans=spans,
-        says=_says(result),
+        says=_says(result, why=worst is None),
         positions=tuple(position_in(result.segment, span) for span in spans),
+        worst=worst,
+        worst_position=None if worst is None else position_in(result.segment, worst),
     )
 
 
@@ -353,12 +361,13 @@ def _rank(decision: Decision | None) -> float:
     return _NO_RANK if decision is None else _DECISIONS.index(decision)
 
 
-def _says(result: Result) -> str:
+def _says(result: Result, *, why: bool) -> str:
     report = result.report
     if report.score is None:
         return f"{report.outcome.value}: {report.reason}"
     high = result.aspect.scale.high
-    words = [f"score {report.score:.2f}" + (f" of {high}" if high != _USUAL.high else "")]
-    if report.decision is not None and report.basis is not None:
-        words = [report.decision.value, *words, report.basis.reason]
-    return ", ".join(words)
+    score = f"score {report.score:.2f}" + (f" of {high}" if high != _USUAL.high else "")
+    if report.decision is None or report.basis is None:
+        return score
+    reason = f": {report.basis.reason}" if why else ""
+    return f"{report.decision.value}, {score}{reason}"

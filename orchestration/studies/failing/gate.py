@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from spanjury.judges.core import Aspect, ConfigError, Decision, Result, Scale, Segment
+from spanjury.judges.core import Aspect, ConfigError, Decision, Result, Scale, Segment, counted
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.summary import Figures, Row, figures_of
 from spanjury.orchestration.studies.failing.conditions import (
@@ -47,7 +47,11 @@ class MeanDemand:
             scale = scales.get((task, aspect), _USUAL)
             least = self._least_on(scale)
             if row.mean is None or row.mean < least - _ROUNDING:
-                mean = "no score" if row.mean is None else f"{row.mean:.4g} of {row.scored} scored"
+                mean = (
+                    "no score"
+                    if row.mean is None
+                    else f"{row.mean:.4g} over {counted(row.scored, 'scored text')}"
+                )
                 own = "" if scale.high == _USUAL.high else f"; its scale is 1 to {scale.high}"
                 yield f"mean score of {name} >= {least:g} (it is {mean}{own})"
 
@@ -240,7 +244,8 @@ class Gate:
         """Yield each term that is not met, with what was counted."""
         for condition in self.terms.conditions:
             if count := self._met[condition.text]:
-                yield f"no report with {condition.text} ({count} of {self.total} fail)"
+                total = counted(self.total, "report")
+                yield f"no report with {condition.text} ({count:,} of {total})"
         for demand in self.terms.means:
             yield from demand.missed(self._means, self._scales)
         if self.terms.most_flagged is not None:

@@ -41,7 +41,7 @@ def failing_line(failure: Failure) -> str:
     """Return a failing row in one line: its name, the conditions that it meets, and why."""
     met = "; ".join(failure.conditions)
     span, position = _placed(failure)[0]
-    text = failure.says if span is None else _span_words(span, position)
+    text = _report_words(failure) if span is None else _span_words(span, position)
     more = f" (and {len(failure.spans) - 1} more)" if len(failure.spans) > 1 else ""
     # Led by a word of ours: an id at the beginning of a line could be a command to what reads it.
     return one_line(f"failing: {row_name(failure)} ({met}): {text}{more}")
@@ -54,7 +54,7 @@ def annotations(failure: Failure, locations: Mapping[str, Location]) -> Iterator
     """
     location = locations.get(failure.segment_id)
     for span, position in _placed(failure):
-        text = failure.says if span is None else _span_words(span, position)
+        text = _report_words(failure) if span is None else _span_words(span, position)
         title = failure.aspect if span is None else f"{failure.aspect}: {_severity(span)}"
         yield workflow_command(
             one_line(f"{row_name(failure)}: {text}"), title=title, location=location
@@ -98,6 +98,13 @@ def span_message(span: ErrorSpan) -> str:
 def _placed(failure: Failure) -> Sequence[tuple[ErrorSpan | None, Position | None]]:
     """Return each span that fails with its position; neither where the row fails as a whole."""
     return [*zip(failure.spans, failure.positions, strict=True)] or [(None, None)]
+
+
+def _report_words(failure: Failure) -> str:
+    """Return decision and score of a report that fails as a whole, with its gravest error."""
+    if failure.worst is None:
+        return failure.says
+    return f"{failure.says}: {_span_words(failure.worst, failure.worst_position)}"
 
 
 def _span_words(span: ErrorSpan, position: Position | None) -> str:
@@ -179,7 +186,7 @@ def _described(rule: str) -> str:
 def _result(
     failure: Failure, span: ErrorSpan | None, *, position: Position | None, seen: Counter[str]
 ) -> Values:
-    text = failure.says if span is None else span_message(span)
+    text = _report_words(failure) if span is None else span_message(span)
     text = f"{position}: {text}" if position else text
     marked = "" if span is None else span.text
     name = fingerprint(failure.task, failure.segment_id, failure.aspect, marked)

@@ -1,6 +1,6 @@
 """The exam: have reports made, change their lists, and see whether the scores follow."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -323,33 +323,13 @@ async def examine(exam: Exam, run: ExamRun, *, generator: TextGenerator | None =
         async def ask(pair: tuple[Segment, Aspect]) -> list[_Answers]:
             verdict = await panel.judge(*pair)
             progress.count_verdict(verdict)
-            cases = [
-                Case(
-                    judge=judges[seat.seat],
-                    name=seat.seat,
-                    dataset=exam.dataset,
-                    segment=verdict.segment,
-                    aspect=verdict.aspect,
-                    report=seat.report,
-                )
-                for seat in verdict.seats
-            ]
             return [
                 await _answers(case, exam, run, generation=generation, progress=progress)
-                for case in cases
+                for case in _cases(verdict, judges, dataset=exam.dataset)
             ]
 
         answers = await in_order(exam.pairs, ask, workers=run.workers, stop_token=run.stop_token)
-    async with run.open_panel("control-repeat") as panel:
-        judges = _rescorable(panel)
-
-        async def ask_again(seats: list[_Answers]) -> None:
-            for seat in seats:
-                row = await repeat(replace(seat.case, judge=judges[seat.case.name]))
-                seat.rows.append(row)
-                progress.count_change(seat.case, row)
-
-        await each(answers, ask_again, workers=run.workers, stop_token=run.stop_token)
+    await _repeat_all(answers, run, progress=progress)
     seats = [seat for pair in answers for seat in pair]
     return Examined(
         changes=tuple(row for seat in seats for row in seat.rows),
@@ -397,6 +377,34 @@ def _result(case: Case, row: Change) -> Result:
     )
     merged = PanelReport(outcome=row.outcome, score=row.after, reason=row.reason, seats=(seat,))
     return Result(segment=case.segment, aspect=case.aspect, report=merged)
+
+
+def _cases(verdict: Verdict, judges: Mapping[str, Rescorable], *, dataset: str) -> Iterator[Case]:
+    for seat in verdict.seats:
+        yield Case(
+            judge=judges[seat.seat],
+            name=seat.seat,
+            dataset=dataset,
+            segment=verdict.segment,
+            aspect=verdict.aspect,
+            report=seat.report,
+        )
+
+
+async def _repeat_all(
+    answers: "Sequence[Sequence[_Answers]]", run: ExamRun, *, progress: _Progress
+) -> None:
+    """Ask every seat once more for the score of its unchanged list, and add the rows."""
+    async with run.open_panel("control-repeat") as panel:
+        judges = _rescorable(panel)
+
+        async def ask_again(seats: Sequence[_Answers]) -> None:
+            for seat in seats:
+                row = await repeat(replace(seat.case, judge=judges[seat.case.name]))
+                seat.rows.append(row)
+                progress.count_change(seat.case, row)
+
+        await each(answers, ask_again, workers=run.workers, stop_token=run.stop_token)
 
 
 def _judged(case: Case, row: Change, spans: Spans) -> JudgedText:

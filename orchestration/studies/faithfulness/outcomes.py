@@ -74,7 +74,7 @@ class Change:
     another score, or one whose list was changed says why it was not.
 
     `judge`, `dataset`, `aspect`, `text`: whose report it is, and of what; `text` is a segment id.
-    `before`, `after`: scores of the list as it was and as it is; None where there is none.
+    `before`, `after`: scores of the list as it was and as it is; None if there is none.
     `errors`, `errors_after`: how many errors the two lists have; None where the record does not
     say.
     """
@@ -173,7 +173,7 @@ _UNKNOWN = frozenset({ListOutcome.ABSENT, ListOutcome.FAILED})
 class ScoreArrays:
     """The scores of one judge on one aspect of one dataset, before and after.
 
-    `before`, `after`: shape ``(conditions, texts)``: scores, NaN where there is none. Of a report
+    `before`, `after`: shape ``(conditions, texts)``: scores, NaN if missing. Of a report
     that was not rescored since nothing could be changed, `after` is `before`.
     `recorded`, `rescored`: the same shape: whether there is a report with a score and a word on
     what became of it; whether its list was changed and it was asked for another score.

@@ -27,7 +27,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.estimates import grouped, with_width
+from spanjury.orchestration.studies.estimates import bounded, grouped
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
@@ -306,9 +306,8 @@ def _net(pairs: Sequence[Judged], side: Side) -> Estimate:
         return safe_divide(np.nan_to_num(uneven) * errors + of[:, 1], shown)[:, np.newaxis]
 
     rng = np.random.default_rng(_SEED)
-    net = estimates(bootstrap(effect, items=len(sources), rng=rng, draws=_DRAWS))
-    (shown,) = net if len(sources) >= _FEWEST_ALIKE else with_width(net)
-    return shown
+    (net,) = estimates(bootstrap(effect, items=len(sources), rng=rng, draws=_DRAWS))
+    return net if len(sources) >= _FEWEST_ALIKE else bounded(net)
 
 
 _SHARE, _SIGNED = ".2f", "+.2f"

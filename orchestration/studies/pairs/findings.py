@@ -46,13 +46,7 @@ class PairCount:
     failed: int
     """Comparisons without a preference."""
     interval: Proportion
-    """Share of A's wins, ties half, with its interval over sources."""
-
-    @property
-    def share(self) -> float | None:
-        """Share of A's wins, ties half; None without a preference."""
-        answered = self.wins + self.ties + self.losses
-        return (self.wins + self.ties / 2) / answered if answered else None
+    """Share of A's wins, ties half, with its interval over sources; NaN without a preference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +137,6 @@ def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
 
 def _pair_count(systems: tuple[str, str], rows: Sequence[ComparisonRow]) -> PairCount:
     preferred = [row.preference for row in rows]
-    points = {Preference.A: 1.0, Preference.TIE: _TIE, Preference.B: 0.0}
     return PairCount(
         system_a=systems[0],
         system_b=systems[1],
@@ -152,7 +145,7 @@ def _pair_count(systems: tuple[str, str], rows: Sequence[ComparisonRow]) -> Pair
         losses=preferred.count(Preference.B),
         failed=preferred.count(None),
         interval=share_by_source(
-            (row.source, points[row.preference], 1) for row in rows if row.preference is not None
+            (row.source, row.points_a, 1) for row in rows if row.points_a is not None
         ),
     )
 
@@ -206,9 +199,9 @@ def _answer(aspect: AspectComparisons) -> Prose:
     """Say which system is preferred to each that it met, or else which win most."""
     points: dict[str, list[float]] = {}
     for pair in aspect.pairs:
-        if pair.share is not None:
-            points.setdefault(pair.system_a, []).append(pair.share)
-            points.setdefault(pair.system_b, []).append(1 - pair.share)
+        if pair.interval.trials:
+            points.setdefault(pair.system_a, []).append(pair.interval.value)
+            points.setdefault(pair.system_b, []).append(1 - pair.interval.value)
     if not points:
         return prose("On {}, no comparison has a preference.", emphasis(aspect.aspect))
     shares = {system: round(sum(each) / len(each), _DIGITS) for system, each in points.items()}
@@ -230,7 +223,7 @@ def _answer(aspect: AspectComparisons) -> Prose:
 
 def _may_be_even(pair: PairCount, system: str) -> bool:
     """Return whether the comparisons do not show that `system`, if it is one of both, is better."""
-    if pair.share is None or system not in {pair.system_a, pair.system_b}:
+    if not pair.interval.trials or system not in {pair.system_a, pair.system_b}:
         return False
     low, high = pair.interval.low, pair.interval.high
     return not (low > _TIE if system == pair.system_a else high < _TIE)  # also if undefined
@@ -261,7 +254,10 @@ def findings_json(findings: Findings, *, judge: Examinee) -> dict[str, object]:
                 "answered": aspect.answered,
                 "reasons": dict(aspect.reasons),
                 "order": plain(aspect.order),
-                "pairs": [{**fields_of(each), "share": plain(each.share)} for each in aspect.pairs],
+                "pairs": [
+                    {**fields_of(each), "share": plain(each.interval.value)}
+                    for each in aspect.pairs
+                ],
             }
             for aspect in findings.aspects
         ],

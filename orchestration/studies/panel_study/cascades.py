@@ -342,7 +342,7 @@ def cascade_findings(
 ) -> CascadeFindings:
     """Fit cascades to each share, fold by fold, and the one of `share` to all texts.
 
-    `seats`: the same texts with people's scores, NaN where there are none.
+    `seats`: the same texts with people's scores, NaN if missing.
     `people`: where these scores are from; empty without any.
     """
     folds = source_folds(seats, settings)

@@ -12,6 +12,7 @@ from scipy.optimize import nnls
 from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.studies.estimates import bounded
 from spanjury.orchestration.studies.panel_study.seats import (
     Agreement,
     IntArray,
@@ -19,7 +20,6 @@ from spanjury.orchestration.studies.panel_study.seats import (
     SeatPrices,
     Settings,
     Unit,
-    bounded,
     mean_scores,
     source_folds,
     splits,

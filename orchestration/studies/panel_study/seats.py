@@ -17,7 +17,7 @@ from spanjury.orchestration.studies.agreement.scorers import (
     has_several_systems,
     resampled_units,
 )
-from spanjury.orchestration.studies.estimates import numbered
+from spanjury.orchestration.studies.estimates import bounded, numbered
 from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import Method
@@ -28,7 +28,7 @@ from spanjury.stats.correlations.resampled_correlations import (
     resampled_correlations,
 )
 from spanjury.stats.correlations.weighted_correlation import WeighedMethod, weighted_correlation
-from spanjury.stats.resampling import NOISE, Estimate, Resampled, bootstrap, estimates
+from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
 
 Unit = Literal["dollars", "tokens", "calls", "seconds"]
 
@@ -511,11 +511,6 @@ def weighed(
     rng = default_rng(settings.seed)
     drawn = bootstrap(agreement, items=sources, rng=rng, draws=settings.draws)
     return bounded(estimates(drawn._replace(estimate=np.asarray(value)))[0])
-
-
-def bounded(estimate: Estimate) -> Estimate:
-    """Leave out an interval of width 0: equal draws do not show that unseen texts are equal."""
-    return estimate if estimate.high - estimate.low > NOISE else Estimate(estimate.value)
 
 
 def estimate_cell(estimate: Estimate, spec: str = VALUE) -> Cell:

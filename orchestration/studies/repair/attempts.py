@@ -129,7 +129,7 @@ class Judged(NamedTuple):
     """An examiner's judgement of one text, over its aspects."""
 
     scores: Mapping[str, float | None]
-    """Aspect -> score; None where there is none."""
+    """Aspect -> score; None if there is none."""
     spans: tuple[tuple[int, int], ...]
     """Located errors on any aspect."""
 

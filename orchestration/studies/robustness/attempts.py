@@ -225,7 +225,7 @@ class Settings:
 class Attempt:
     """One attack on one text, as one judge took it on one aspect.
 
-    `before`, `after`: scores without and with the attack; None where there is none.
+    `before`, `after`: scores without and with the attack; None if there is none.
     `spans`, `kept`: spans located without the attack, and those of them that are marked with it,
     too.
     `before_digest`, `after_digest`: digest of all that a judge may see of the text.

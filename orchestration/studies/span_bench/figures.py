@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ SHORT_NAMES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrays:
-    """Answers of one judge to the texts of a set; NaN where there is none, or nothing is known.
+    """Answers of one judge to the texts of a set; NaN if missing, or nothing is known.
 
     Shapes are ``(texts,)``, or ``(texts, n)`` where `n` is given.
 
@@ -129,19 +129,10 @@ class Arrays:
         def of_kept(values: FloatArray) -> FloatArray:
             return np.where(kept if values.ndim == 1 else kept[:, np.newaxis], values, np.nan)
 
-        return replace(
-            self,
-            judged=self.judged & kept,
-            characters=of_kept(self.characters),
-            words=of_kept(self.words),
-            hits=of_kept(self.hits),
-            spans=of_kept(self.spans),
-            flagged=of_kept(self.flagged),
-            suspicion=of_kept(self.suspicion),
-            probability=of_kept(self.probability),
-            unsure=of_kept(self.unsure),
-            decided=of_kept(self.decided),
-        )
+        marks = ("characters", "words", "hits", "spans", "flagged")
+        names = (*marks, "suspicion", "probability", "unsure", "decided")
+        values: dict[str, Any] = {name: of_kept(getattr(self, name)) for name in names}
+        return replace(self, judged=self.judged & kept, **values)
 
 
 def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -> Arrays:

@@ -221,7 +221,7 @@ def _human(segment: Segment, aspect: Aspect, *, catalogue: Catalogue) -> float |
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundSpan:
-    """An error that is reported at a place; the category is empty where there is none."""
+    """An error that is reported at a place; the category is empty if there is none."""
 
     start: int
     end: int

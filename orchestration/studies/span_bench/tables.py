@@ -43,15 +43,14 @@ Figures = Mapping[str, str]
 CAUGHT = f"caught at {FALSE_ALARMS:.0%}"
 """The heading of `score.caught`."""
 _SHARE, _SIGNED, _BRIEF = ".3f", "+.3f", ".2f"
-_PAGE_SPANS: Figures = {
+_SPANS: Figures = {
     "F1": "characters.f1",
     "precision": "characters.precision",
     "recall": "characters.recall",
     "F1 of words": "words.f1",
     "places hit": "places.hit",
-    "by chance": "places.by_chance",
-    "spans right": "spans.right",
 }
+_PAGE_SPANS: Figures = {**_SPANS, "by chance": "places.by_chance", "spans right": "spans.right"}
 _WORDS: Figures = {"precision": "words.precision", "recall": "words.recall", "F1": "words.f1"}
 _DECISIONS: Figures = {
     "balanced accuracy": "decision.balanced_accuracy",
@@ -60,6 +59,11 @@ _DECISIONS: Figures = {
     "false alarms": "faulty.false_alarms",
 }
 _PAGE_VERDICTS: Figures = {**_DECISIONS, "balanced accuracy of decided": "decision.of_decided"}
+_PROBABILITY: Figures = {
+    "AUROC of P": "probability.auroc",
+    "ECE": "probability.ece",
+    "balanced ECE": "probability.balanced_ece",
+}
 _PAGE_SCORES: Figures = {
     "AUROC of score": "score.auroc",
     "AUROC of P": "probability.auroc",
@@ -93,11 +97,9 @@ _GROUPS = (
 _OVERVIEW: Figures = {
     **_DECISIONS,
     "AUROC of score": "score.auroc",
-    "AUROC of P": "probability.auroc",
-    "ECE": "probability.ece",
-    "balanced ECE": "probability.balanced_ece",
+    **_PROBABILITY,
     "F1": "characters.f1",
-    "Spearman": "people.spearman",
+    **_PEOPLE,
 }
 
 
@@ -348,22 +350,10 @@ def _overview(findings: Findings) -> Table:
     )
 
 
-_SPANS: Figures = {
-    "F1": "characters.f1",
-    "precision": "characters.precision",
-    "recall": "characters.recall",
-    "F1 of words": "words.f1",
-    "places hit": "places.hit",
-}
 _SCORES: Figures = {
     "AUROC of score": "score.auroc",
     "error-free flagged": "flagged.error_free",
     CAUGHT: "score.caught",
-}
-_PROBABILITY: Figures = {
-    "AUROC of P": "probability.auroc",
-    "ECE": "probability.ece",
-    "balanced ECE": "probability.balanced_ece",
 }
 _EXPLAINED: Mapping[str, str] = {
     "n": "n: number of judged texts.",

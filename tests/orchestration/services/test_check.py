@@ -25,7 +25,7 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
 )
-from spanjury.orchestration.services.judging.check import request_of
+from spanjury.orchestration.services.judging.check import Source, request_of
 from spanjury.orchestration.services.serving.agent_tools import compared
 from spanjury.orchestration.wiring.config import PanelConfig
 
@@ -217,8 +217,39 @@ def test_a_document_may_have_a_number_as_id_and_further_keys() -> None:
 def test_a_report_without_a_decision_says_what_is_missing() -> None:
     report = spanjury.check(OUTPUT, task="rag", judges=RULES)
     assert (report.decision, report.ok) == (None, False)
-    assert report.undecided == "faithfulness needs Context, which the text lacks"
+    assert report.undecided == "faithfulness needs Context: the text has no source"
     assert report.undecided in repr(report)
+    asked = spanjury.check(OUTPUT, question="When did it open?", judges=RULES)
+    assert asked.undecided == "faithfulness needs Context, which the source lacks"
+
+
+@pytest.mark.parametrize(
+    ("source", "inputs"),
+    [
+        (None, {}),
+        (SOURCE, {"Context": SOURCE}),
+        ([SOURCE, "It rained."], {"Context [1]": SOURCE, "Context [2]": "It rained."}),
+        ([{"id": "a.txt", "text": SOURCE}], {"a.txt": SOURCE}),
+        ({"Context": SOURCE}, {"Context": SOURCE}),
+    ],
+)
+def test_a_question_is_an_input_and_makes_the_text_an_answer(
+    source: Source | None, inputs: dict[str, str]
+) -> None:
+    segment = request_of(OUTPUT, source=source, question="When did it open?").segment
+    assert segment.task == "question-answering"
+    assert segment.inputs == {"Question": "When did it open?", **inputs}
+    report = spanjury.check(OUTPUT, source=source, question="When did it open?", judges=RULES)
+    assert report.segment.inputs == segment.inputs
+    named = request_of(OUTPUT, source=SOURCE, question="When?", task="summarization").segment
+    assert named.inputs == {"Question": "When?", "Article": SOURCE}
+
+
+def test_a_question_is_refused_beside_another_and_beside_messages() -> None:
+    with pytest.raises(ConfigError, match="the source has a Question"):
+        request_of(OUTPUT, source={"Question": "Where?"}, question="When?")
+    with pytest.raises(ConfigError, match="no source or question"):
+        request_of([{"role": "assistant", "content": OUTPUT}], question="When?")
 
 
 def test_a_report_passes_by_name_only() -> None:
@@ -321,6 +352,22 @@ def test_texts_of_another_type_are_refused_by_name(
     for task in (None, "summarization"):
         with pytest.raises(ConfigError, match=message):
             request_of(output, source=source, task=task)  # type: ignore[arg-type]  # the mistake
+
+
+def test_generators_are_taken_where_lists_are() -> None:
+    asked = request_of(
+        OUTPUT,
+        source=(passage for passage in [SOURCE]),  # type: ignore[arg-type]  # the point
+        aspects=(name for name in ["consistency"]),  # type: ignore[arg-type]  # the point
+    )
+    assert asked == request_of(OUTPUT, source=[SOURCE], aspects=["consistency"])
+    report = spanjury.check(OUTPUT, source=SOURCE, judges=(name for name in RULES))  # type: ignore[arg-type]  # the point
+    assert report.decision is Decision.FAULTY
+    rows = ({"output": OUTPUT, "source": SOURCE} for _ in range(2))
+    reports = spanjury.evaluate(rows, judges=iter(RULES), aspects=iter(["consistency"]))  # type: ignore[arg-type]  # the point
+    assert [report.decision for report in reports] == [Decision.FAULTY] * 2
+    scores = spanjury.score_metric("wer", iter(["a", "b"]), map(str, "ab"))  # type: ignore[arg-type]  # the point
+    assert scores.segments == (0, 0)
 
 
 @pytest.mark.parametrize("references", [None, 3, [None], b"It opened."])

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +27,8 @@ import spanjury
 from spanjury import exams
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.progress import Progress
-from spanjury.orchestration.services.exams.study import Parameter, from_python
+from spanjury.orchestration.services.exams.flag import Parameter
+from spanjury.orchestration.services.exams.functions import from_python
 from spanjury.orchestration.services.judging.exam_texts import TWINS
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
@@ -232,7 +234,11 @@ def test_a_parameter_of_another_type_is_refused_before_a_text_is_judged(
 
 @pytest.mark.parametrize(
     ("rate", "message"),
-    [(1.5, r"rate must be 0\.5 or less, got 1\.5"), (math.nan, r"rate must be .*, got nan")],
+    [
+        (1.5, r"rate must be 0\.5 or less, got 1\.5"),
+        (Decimal("1.5"), r"rate must be 0\.5 or less, got 1\.5"),
+        (math.nan, r"rate must be .*, got nan"),
+    ],
 )
 def test_a_parameter_out_of_its_bounds_is_refused(rate: float, message: str) -> None:
     with pytest.raises(ConfigError, match=f"^{message}$"):
@@ -249,6 +255,7 @@ def test_each_number_of_a_list_is_within_the_bounds() -> None:
 
     _, levels = from_python(Levels, name="levels")
     assert levels(levels=[0, 0.5]) == [0, 0.5]
+    assert levels(levels=iter([0, 0.5])) == (0, 0.5)  # type: ignore[arg-type]  # the point
     with pytest.raises(ConfigError, match=r"^levels must be 0 or more, got -0\.5$"):
         levels(levels=[0.5, -0.5])
 

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,12 @@ from spanjury.orchestration.studies.discernment.detection import (
     WrittenTwins,
     written_twins,
 )
-from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
+from spanjury.orchestration.studies.discernment.findings import (
+    METHODS,
+    Findings,
+    Settings,
+    evaluate_scores,
+)
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
 from spanjury.orchestration.studies.discernment.summary import (
     cautions,
@@ -125,7 +131,7 @@ def examined(
         judgements=judgements,
         scales={"consistency": Scale()},
         settings=Settings(draws=300),
-        test=test,
+        method=None if test is None else replace(METHODS[Settings().mode], test=test),
     )
 
 

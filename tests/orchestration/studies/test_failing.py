@@ -228,6 +228,18 @@ def test_a_row_names_every_condition_that_it_meets_and_each_span_once() -> None:
     )
 
 
+def test_a_row_that_fails_as_a_whole_names_its_gravest_error_or_the_reason_of_its_decision() -> (
+    None
+):
+    (row,) = failing([result(LANES, YEAR, INVENTED, score=1.2)], "decision=faulty")
+    assert row.spans == ()
+    why = "faulty, score 1.20: severity 5, probability 0.40, Number, '1935': wrong"
+    assert failing_line(row) == f"failing: s, consistency (decision=faulty): {why}"
+    assert list(annotations(row, {})) == [f"::error title=consistency::s, consistency: {why}"]
+    (row,) = failing([result(INVENTED, score=1.2)], "decision=faulty")
+    assert failing_line(row).endswith(": faulty, score 1.20: An error is marked.")
+
+
 def missed(terms: Terms, *results: Result) -> list[str]:
     return list(held_to(terms, results).missed())
 
@@ -236,7 +248,7 @@ def test_a_mean_that_is_as_demanded_is_not_missed_for_being_a_sum_of_fractions()
     scores = [result(YEAR, score=3.3) for _ in range(3)]  # by their sum it is 3.2999999999999994
     assert missed(Terms(means=(MeanDemand(least=3.3),)), *scores) == []
     assert missed(Terms(means=(MeanDemand(least=3.31),)), *scores) == [
-        "mean score of consistency >= 3.31 (it is 3.3 of 3 scored)"
+        "mean score of consistency >= 3.31 (it is 3.3 over 3 scored texts)"
     ]
 
 
@@ -245,7 +257,7 @@ def test_a_demand_on_all_aspects_is_mapped_to_the_scale_of_each_aspect() -> None
     results = [replace(result(score=n, decision=Decision.OK), aspect=criterion) for n in (2, 2, 1)]
     assert missed(parse_terms(fail_under=["3"]), *results) == []
     assert missed(parse_terms(fail_under=["4"]), *results) == [
-        "mean score of euros >= 1.75 (it is 1.667 of 3 scored; its scale is 1 to 2)"
+        "mean score of euros >= 1.75 (it is 1.667 over 3 scored texts; its scale is 1 to 2)"
     ]
     assert missed(parse_terms(fail_under=["euros=1.6"]), *results) == []
     with pytest.raises(ConfigError, match="euros >= 4 can never be reached; its scale is 1 to 2"):

@@ -382,7 +382,7 @@ def test_one_source_shows_nothing_however_many_texts_it_has() -> None:
 def test_a_condition_that_found_nothing_damaged_no_text() -> None:
     findings = findings_of(KEEN, segments=1, last="LOUD.")
     assert verdicts(findings)[0] is Conclusion.NOT_DONE
-    assert "No text could be damaged by (1): shout." in page(findings)
+    assert "No text could be damaged by 1 condition: shout." in page(findings)
 
 
 def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
@@ -404,13 +404,14 @@ def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
 
 def test_the_page_names_the_judges_the_settings_and_the_results() -> None:
     text = page(findings_of(KEEN, last="LOUD."))
+    steady = "The mean score moves by less than half a step, as it should, after 1 condition"
     for line in (
         "- judge: `jury v1`",
         "- seat keen: `annotator|temperature:0`",
         "- data: `data.jsonl`, 40 texts",
         "- mode: `calibrated`, seed 1, 200 bootstrap draws",
-        "- Scores fall enough to act on after (1): shout.",
-        "- The mean score moves by less than half a step, as it should, after (1): full-stop.",
+        "- Scores fall enough to act on after 1 condition: shout.",
+        f"- {steady}: full-stop.",
         "| shout | **+0.49** | +0.00 = |",
         "| shout | 1 | there are no small letters \\| at all |",
         "![D of each condition](bars.png)",
@@ -451,7 +452,7 @@ def test_every_table_of_the_page_has_rows_of_one_length() -> None:
 
 def test_a_blind_judge_is_called_blind_on_the_page() -> None:
     text = page(findings_of(BLIND))
-    assert "- Scores are not shown to fall after (1): shout." in text
+    assert "- Scores are not shown to fall after 1 condition: shout." in text
     assert "On fluency, no score moved under any condition that should make it fall" in text
 
 

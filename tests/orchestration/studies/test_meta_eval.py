@@ -260,11 +260,19 @@ def test_texts_of_one_system_take_another_level_and_the_report_says_so() -> None
         )
         for level in _LEVELS
     )
-    says = "so no correlation can be computed at this level; --level pooled correlates all texts"
-    assert f"fluency: no input has texts of 3 systems, {says}" in within
-    assert f"fluency: there are no 3 systems, {says}" in of_systems
+    says = "so no correlation can be computed at this level: `--level pooled` correlates all texts."
+    assert f"On *fluency*, no input has texts of 3 systems, {says}" in within.split("\n\n")[1]
+    assert f"On *fluency*, there are no 3 systems, {says}" in of_systems.split("\n\n")[1]
     assert says not in pooled
     assert "no score" in within
+
+
+def test_a_report_writes_out_the_correlation_and_the_panel() -> None:
+    texts = segments()
+    panel = scorer("panel", texts, noise=0.3)
+    page = report_markdown(agreement_report(whole(Settings(draws=0), panel)))
+    assert "the panel is closest" in page
+    assert "Spearman's correlation within each input over its systems" in page
 
 
 def test_several_systems_need_no_other_level() -> None:

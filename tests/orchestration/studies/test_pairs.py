@@ -173,8 +173,8 @@ def test_wins_ties_and_losses_are_counted_and_failures_apart() -> None:
     (aspect,) = findings_of([*rows, row(B, B, systems="xz")]).aspects
     first, second = aspect.pairs
     assert (first.wins, first.ties, first.losses, first.failed) == (1, 1, 1, 1)
-    assert first.share == 0.5
-    assert (second.system_b, second.share) == ("z", 0.0)
+    assert first.interval.value == 0.5
+    assert (second.system_b, second.interval.value) == ("z", 0.0)
     assert (aspect.compared, aspect.answered) == (5, 4)
 
 

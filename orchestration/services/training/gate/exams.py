@@ -47,7 +47,7 @@ from spanjury.orchestration.studies.held_out import (
 )
 from spanjury.orchestration.studies.judging import Examinee, Recorder
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
-from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.results import ResultWriter
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 _PEOPLE = "people"
@@ -173,7 +173,7 @@ class HeldOut:
         reports: list[PanelReport] = []
         with (
             open_session(sitting, stop_token=live.stop_token, meter=live.meter) as session,
-            open_results(sitting.folder / "results.jsonl") as results,
+            ResultWriter(sitting.folder / "results.jsonl") as results,
         ):
 
             def keep(result: Result) -> None:

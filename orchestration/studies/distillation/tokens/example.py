@@ -184,7 +184,7 @@ def read_token_split(folder: Path, split: Split) -> Iterator[TokenExample]:
 
 
 def is_token_set(folder: Path) -> bool:
-    """Say whether the set in `folder` is of the token form; False where there is none."""
+    """Say whether the set in `folder` is of the token form; False if there is none."""
     with suppress(DataError):
         return read_seal(folder).get("form") == FORM
     return False

@@ -14,7 +14,7 @@ from fakes.viewed_runs import ROWS, TOKEN, judge, open_run, served, write_rows
 from loopback.answers import chat
 from loopback.server import LoopbackServer
 
-from spanjury.orchestration.wiring.runs import open_memory
+from spanjury.orchestration.wiring.runs import SqliteMemory
 
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
 UNREADABLE = "I like it."
@@ -80,7 +80,7 @@ def test_the_head_says_whether_there_are_replies(tmp_path: Path) -> None:
 
 def test_prompts_are_shown_while_the_run_holds_its_memory(tmp_path: Path) -> None:
     judged_by_a_model(tmp_path)
-    with open_memory(tmp_path / "run" / "memory.sqlite3"):
+    with SqliteMemory(tmp_path / "run" / "memory.sqlite3"):
         assert asked(tmp_path / "run", 0)["seats"]
 
 
@@ -111,7 +111,7 @@ def test_replies_that_are_not_remembered_are_not_asked_for(tmp_path: Path) -> No
     server = judged_by_a_model(tmp_path)
     memory = tmp_path / "run" / "memory.sqlite3"
     memory.unlink()
-    with open_memory(memory):
+    with SqliteMemory(memory):
         pass
     count = len(server.requests)
     answer = asked(tmp_path / "run", 0)

@@ -152,18 +152,19 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
                     raise
                 log.warning("agent.run_failed", attempt=len(attempts) + 1, error=kind_of(error))
                 return Supervised(attempts=tuple(attempts), ended=Ended.FAILED, error=error)
-            best = next((attempt for attempt in reversed(attempts) if attempt.kept), None)
-            kept = (
-                best is None
-                or reviewed.passed
-                or is_better(_version(reviewed), _version(best.review))
-            )
+            kept = _is_best(reviewed, attempts)
             attempts.append(
                 Attempt(result=result, messages=(*history.messages,), review=reviewed, kept=kept)
             )
             if ended := _end(reviewed, is_last=len(attempts) > rounds):
                 return Supervised(attempts=tuple(attempts), ended=ended)
             given = [*history.messages, *reviewed.messages]
+
+
+def _is_best(review: Review, attempts: Sequence[Attempt[R]]) -> bool:
+    """Return whether a review passes, or is better than that of the last attempt that was kept."""
+    best = next((attempt for attempt in reversed(attempts) if attempt.kept), None)
+    return best is None or review.passed or is_better(_version(review), _version(best.review))
 
 
 async def _ran(run: Run[R], given: list[object]) -> tuple[R, Conversation]:

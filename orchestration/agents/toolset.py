@@ -98,7 +98,7 @@ class _Jury:
         """List the aspects that texts can be judged on, with what each asks.
 
         Args:
-            task: A task, as summarization; those of all tasks where it is empty.
+            task: A task, such as summarization; leave out for all tasks.
         """
         with _sent_back():
             cards = agent_tools.list_aspects(task or self.task, aspects_files=self.aspects_files)
@@ -118,8 +118,8 @@ class _AskingTools:
 
         Args:
             text: The text to check.
-            source: The text that it was made from, as the article of a summary.
-            aspects: Names from list_aspects; the usual ones where there are none.
+            source: The text that it was made from, such as the article of a summary.
+            aspects: Names from list_aspects; leave out for the default ones.
         """
         return await self.jury.check(text, aspects=aspects, source=source)
 
@@ -131,8 +131,8 @@ class _AskingTools:
         Args:
             a: One text.
             b: The other text.
-            source: The text that both were made from, as the article of two summaries.
-            aspects: Names from list_aspects; the usual ones where there are none.
+            source: The text that both were made from, such as the article of two summaries.
+            aspects: Names from list_aspects; leave out for the default ones.
         """
         return await self.jury.compare(a, b, aspects=aspects, source=source)
 
@@ -152,7 +152,7 @@ class _BoundTools(Generic[D]):
         Args:
             context: The run.
             text: The text to check; its source is known.
-            aspects: Names from list_aspects; the usual ones where there are none.
+            aspects: Names from list_aspects; leave out for the default ones.
         """
         source = await source_in(context, self.source)
         return await self.jury.check(text, aspects=aspects, source=source)
@@ -166,7 +166,7 @@ class _BoundTools(Generic[D]):
             context: The run.
             a: One text; its source is known.
             b: The other text, of the same source.
-            aspects: Names from list_aspects; the usual ones where there are none.
+            aspects: Names from list_aspects; leave out for the default ones.
         """
         source = await source_in(context, self.source)
         return await self.jury.compare(a, b, aspects=aspects, source=source)

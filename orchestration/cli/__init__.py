@@ -9,9 +9,17 @@ with lazily():  # worker processes import this package, but run no command
 
 _ALLOCATIONS = 100_000
 """Allocations between garbage collections: imports allocate many objects, and free none."""
+_READER_LEFT = 128 + 13
+"""Exit code of a program that ends because no one reads its output: 128 and SIGPIPE's number."""
 
 
 def main() -> None:
     """Run the command line; `exits` maps errors to exit codes."""
     gc.set_threshold(_ALLOCATIONS)
-    app.app()
+    try:
+        app.app()
+    except SystemExit as end:
+        # click and rich end a command with 1 while they handle this error.
+        if isinstance(end.__context__, BrokenPipeError):
+            raise SystemExit(_READER_LEFT) from end.__context__
+        raise

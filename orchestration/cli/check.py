@@ -13,7 +13,6 @@ import typer
 from spanjury.judges.core import (
     ConfigError,
     DataError,
-    Decision,
     Outcome,
     RunStoppedError,
     Trajectory,
@@ -45,7 +44,7 @@ from spanjury.orchestration.cli.flags.run import MaxCost, MaxSeconds
 with lazily():
     from spanjury.judges import tasks
     from spanjury.orchestration.cli import progress, run_view, segment_view, session
-    from spanjury.orchestration.engine import metering, summary
+    from spanjury.orchestration.engine import metering, rubric, summary
     from spanjury.orchestration.report import files as report_files
     from spanjury.orchestration.services.judging import check as checks
     from spanjury.orchestration.services.judging import evaluation, text_report
@@ -114,19 +113,12 @@ class TextFlags(Flags, title="Text and sources"):
     def sources(self) -> "checks.Source | None":
         """Return the sources; each file has its name if there are several."""
         if not self.source:
-            return None if self.question is None else {_QUESTION: self.question}
+            return None
         texts = [_read(path) for path in self.source]
         names = [_called(path) for path in self.source]
-        if self.question is not None:
-            single = len(texts) == 1
-            by_name = {_CONTEXT: texts[0]} if single else dict(zip(names, texts, strict=True))
-            return {_QUESTION: self.question, **by_name}
         if len(texts) == 1:
             return texts[0]
         return [{"id": name, "text": text} for name, text in zip(names, texts, strict=True)]
-
-
-_QUESTION, _CONTEXT = "Question", "Context"
 
 
 def check(
@@ -172,11 +164,7 @@ def check(
         session.say_how_to_see_why(panel)
         raise typer.Exit(ERROR)
     if undecided := _undecided(report):
-        hint = (
-            ""
-            if text.source or not isinstance(output, str)
-            else ": pass the source text with --source FILE"
-        )
+        hint = _missing_source(text, report) if isinstance(output, str) else ""
         say(f"no decision on {', '.join(undecided)}{hint}")
         raise typer.Exit(COVERAGE)
     if missed := list(gates.held_to(gate.terms(), report.results).missed()):
@@ -211,6 +199,7 @@ def _request(text: TextFlags, output: "str | Trajectory", *, gate: DemandFlags) 
     request = checks.request_of(
         output,
         source=text.sources(),
+        question=text.question,
         task=text.task,
         aspects=(*text.aspect, *map(tasks.criterion, text.criterion)),
         rubric=text.rubric,
@@ -253,8 +242,19 @@ def _show(reports: "Iterable[text_report.TextReport]") -> None:
     output = run_view.Output()
     for report in shown:
         output.show(segment_view.segment_view(report.results))
-    unsure = sum(report.decision is Decision.UNSURE for report in shown)
-    output.show(run_view.outlook(_summed_up(shown), unsure=unsure))
+    risks = (
+        [summary.risk_of(result.report) for result in rubric.deciding(report.results)]
+        for report in shown
+    )
+    output.show(run_view.outlook(_summed_up(shown), unsure=sum(map(summary.is_open, risks))))
+
+
+def _missing_source(text: TextFlags, report: "text_report.TextReport") -> str:
+    """Return advice if the text has no source, or an empty one; "" otherwise."""
+    if not text.source:
+        return ": pass the source text with --source FILE"
+    is_empty = not any(content.strip() for content in report.segment.inputs.values())
+    return ": the source is empty" if is_empty else ""
 
 
 def _undecided(report: "text_report.TextReport") -> list[str]:

@@ -87,7 +87,8 @@ class _PlainValues:
         except typer.BadParameter as error:
             error.message = error.message.removeprefix(_PYDANTICS)
             raise
-        if isinstance(converted, float) and math.isnan(converted):
+        # Python reads 1_000 as a number, too, which may be a slip or a name.
+        if isinstance(converted, int | float) and (math.isnan(converted) or "_" in str(value)):
             raise typer.BadParameter(f"got {value!r}, expected a number")
         return converted
 
@@ -185,6 +186,13 @@ class SectionedCommand(TyperCommand):
     ) -> list[Any]:
         """Return the flags, which use validators only if necessary."""
         return plainly_taken(super().get_params(ctx))
+
+    def collect_usage_pieces(  # type: ignore[override]  # typer names no wider type of a context
+        self, ctx: typer.Context
+    ) -> list[str]:
+        """Return the parts of the usage line without the braces of typer's required arguments."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [piece.replace("{", "").replace("}", "") for piece in pieces]
 
     def format_options(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context, formatter: _HelpWriter

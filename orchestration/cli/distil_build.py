@@ -172,6 +172,8 @@ def build(
     Name the panel with --panel, or with --judge and --model.
     """
     logging.log_to(show.log_file)
+    if kept.recipe and not kept.from_damage:
+        raise ConfigError("--recipe needs --from-damage: it is a recipe of damage to texts")
     if kept.form == "tokens":
         _build_tokens(texts, kept, teachers, licences=licences, limits=limits, show=show)
         return
@@ -203,8 +205,6 @@ def _build_tokens(
         raise ConfigError(
             "name --from-damage, --from-spans or teachers (--panel, --judge, --model)"
         )
-    if kept.recipe and not kept.from_damage:
-        raise ConfigError("--recipe needs --from-damage: it is a recipe of damage to texts")
     job = token_set.TokenSetJob(
         clean=texts.data if kept.from_damage else (),
         marked=tuple(map(_marked_file, kept.from_spans)),
@@ -296,8 +296,6 @@ def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None
             if kept.from_damage
             else "name teachers (--panel, --judge, --model), or use --from-damage"
         )
-    if kept.recipe and not kept.from_damage:
-        raise ConfigError("--recipe needs --from-damage: it is a recipe of damage to texts")
     return None if kept.from_damage else teachers.config()
 
 

@@ -149,13 +149,10 @@ class TrainingFlags(Flags, title="Training"):
 
     def options(self) -> "wiring.TrainingOptions":
         """Return the options of the generative form."""
-        return wiring.TrainingOptions(**self._given())
-
-    def _given(self) -> dict[str, Any]:
-        given = asdict(self)
+        given: dict[str, Any] = asdict(self)
         if self.learning_rate is None:
             del given["learning_rate"]
-        return given
+        return wiring.TrainingOptions(**given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """`evaluate --dry-run`: estimate the calls, tokens, dollars and seconds of a whole run."""
 
 from collections import Counter
+from functools import partial
 
 import anyio
 from rich.table import Table
@@ -74,10 +75,7 @@ def print_estimate(job: Job) -> None:
 
 
 def _reckoned(job: Job, *, assessments: int) -> Reckoning:
-    async def work() -> Reckoning:
-        return await reckoned(job, assessments=assessments)
-
-    return anyio.run(work)
+    return anyio.run(partial(reckoned, job, assessments=assessments))
 
 
 def _in_words(reckoning: Reckoning) -> str:

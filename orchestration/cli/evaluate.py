@@ -33,7 +33,7 @@ with lazily():
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.runs import cluster_job
     from spanjury.orchestration.services.runs import run_folder as runs
-    from spanjury.orchestration.wiring import checker_models, sources
+    from spanjury.orchestration.wiring import checker_models, seats, sources
     from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
 
@@ -226,6 +226,7 @@ def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFla
     """Return the job, without a memory."""
     panel = judges.config()
     require_model(panel, criteria=rows.criterion, rubric=rows.rubric)
+    seats.named_seats(panel)  # refuses an unknown judge before the rows are read
     shard = sharding.parse_shard(rows.shard, os.environ) if rows.shard else None
     output = kept.output or Path("results.jsonl")
     return jobs.Job(

@@ -316,7 +316,7 @@ class JobSession(Session):
             self.view.close()
         say(f"spanjury: {failed}")
         if self.done:
-            say(f"{self.done} of {self._total} results are in {self._results}.part")
+            say(self._so_far)
             self._note_stop()
         self._close_gate_early()
         say_how_to_see_why(self._job.panel)
@@ -337,13 +337,26 @@ class JobSession(Session):
     def close_early(self, reason: str) -> None:
         """Print why the run was stopped, and where its results are."""
         self.view.close()
-        say(f"{reason}: {self.done} of {self._total} results are in {self._results}.part")
+        say(f"{reason}: {self._so_far}")
         self._note_stop()
         self._close_gate_early()
         self.say_how_to_go_on()
 
+    @property
+    def _so_far(self) -> str:
+        """The number of results in the part file, and of those that an earlier session kept."""
+        words = f"{self.done:,} of {self._total:,} results are in {self._results}.part"
+        if self._kept > self.done:
+            words += f", and the memory of the run has {self._kept:,} from before"
+        return words
+
+    @property
+    def _kept(self) -> int:
+        """The number of results when the run was stopped before; they are in its memory."""
+        return (self._folder.rows_at_stop or 0) if self._folder is not None else 0
+
     def _note_stop(self) -> None:
-        if self._folder is not None and self.done:
+        if self._folder is not None and self.done > self._kept:
             with suppress(StoreError):  # the disk may be full, and only lists need the note
                 self._folder.note_stop(self.done)
 

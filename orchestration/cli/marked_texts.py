@@ -1,6 +1,7 @@
 """`spanjury bench spans`, `perturb`: measure judges on texts with known errors, or damage texts."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,19 +14,12 @@ from spanjury.orchestration.cli.exits import say, standard_output
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, FileLimit, RowLimit, Task
 from spanjury.orchestration.cli.flags.panel import PanelFlags, Seed, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
-from spanjury.orchestration.cli.study import (
-    Output,
-    PrintJson,
-    Recipe,
-    Require,
-    exit_if_missed,
-    missed_gates,
-)
+from spanjury.orchestration.cli.study import Output, PrintJson, Recipe, Require, run_planned
 
 with lazily():
     import anyio
 
-    from spanjury.orchestration.cli import console, logging, progress, session
+    from spanjury.orchestration.cli import console, logging
     from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import perturb as perturbing
     from spanjury.orchestration.services.exams import span_bench, study_report
@@ -82,7 +76,6 @@ def spans(
         raise ConfigError("--markdown and --json exclude each other: choose one")
     logging.log_to(show.log_file)
     target = files.Destination(folder=bench.output, page=bench.html)
-    memory = bench.output / runs.MEMORY_NAME
     asked = span_bench.SpanBench(
         texts.files,
         panel=judges.config(),
@@ -93,35 +86,23 @@ def spans(
         limit=texts.limit,
         by=texts.by,
         draws=bench.draws,
-        memory=memory,
+        memory=bench.output / runs.MEMORY_NAME,
         limits=limits.limits(),
         failures=limits.failures(),
     )
     plan = asked.plan()
-    gates = [
-        gate
-        for text in bench.require
-        for gate in findings.gates_on(card.parse_gate(text), plan.sets)
-    ]
-    say(plan.scope)
-    finished = session.run_exam(
-        plan.run,
-        total=plan.total,
-        limits=asked.limits,
-        memory=memory,
+    parsed = map(card.parse_gate, bench.require)
+    run_planned(
+        asked,
+        plan,
+        gates=[gate for each in parsed for gate in findings.gates_on(each, plan.sets)],
+        target=target,
         quiet=show.no_progress,
-        panel=asked.described,
+        show=partial(_print, bench=bench),
     )
-    report = finished.result
-    _print(report, bench)
-    with progress.working("writing the report", quiet=show.no_progress):
-        written = target.write(report.write)
-    console.say_files(written)
-    finished.require_scores()
-    exit_if_missed(missed_gates(gates, report.measures.values()), written=written)
 
 
-def _print(report: "study_report.StudyReport[object]", bench: BenchFlags) -> None:
+def _print(report: "study_report.StudyReport[object]", *, bench: BenchFlags) -> None:
     if bench.json:
         console.print_json(report.values)
     elif bench.markdown:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -212,8 +213,11 @@ def score(
         console.print_view(_score_table(rows, by_system=by_system))
     for remark in chain.from_iterable(metric.remarks() for metric in scored.scores):
         say(remark)
+    names: dict[str, list[str]] = {}
     for skipped in scored.skipped:
-        say(f"skipped: {skipped.name}: {skipped.reason}")
+        names.setdefault(skipped.reason, []).append(skipped.name)
+    for reason, metrics_of in names.items():
+        say(f"skipped: {', '.join(metrics_of)}: {reason}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,11 +243,8 @@ def _measured(
         if not quiet:
             say(f"{scores.named.name} is done: {len(done)} of {len(prepared.metrics)}")
 
-    async def measure() -> "service.Scored":
-        return await service.score_file(prepared, workers=workers, show=show)
-
     try:
-        scored = anyio.run(measure)
+        scored = anyio.run(partial(service.score_file, prepared, workers=workers, show=show))
     except KeyboardInterrupt:
         if output is not None and done:
             service.write_metric_scores(output, prepared.scored(done))

@@ -108,7 +108,7 @@ class ProgressLines:
 
     A thread calls `write`; once it fails, nothing more is written. The first line comes after
     `first` seconds, further ones after `every` seconds each. With `ends`, work that lasted at least
-    `every` seconds ends with a line.
+    `every` seconds ends with a line. A line that has not changed is not repeated.
     """
 
     def __init__(
@@ -125,6 +125,7 @@ class ProgressLines:
         self._first = every if first is None else first
         self._every = every
         self._ends = ends
+        self._last = ""
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
 
@@ -140,7 +141,13 @@ class ProgressLines:
         wait = self._first
         with suppress(OSError):  # the reader of standard error may disconnect
             while not self._ended.wait(wait):
-                self._write(self._work.line)
+                self._write_change()
                 wait = self._every
             if self._ends and self._work.seconds >= self._every:
-                self._write(self._work.line)
+                self._write_change()
+
+    def _write_change(self) -> None:
+        line = self._work.line
+        if line != self._last:
+            self._last = line
+            self._write(line)

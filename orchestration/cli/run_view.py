@@ -32,7 +32,7 @@ from spanjury.orchestration.cli.shown import Selector, Shown
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
-from spanjury.orchestration.engine.summary import Risk, Row, Summary
+from spanjury.orchestration.engine.summary import Risk, Row, Summary, is_open, risk_of
 from spanjury.orchestration.wiring.results import result_row
 
 with lazily():
@@ -49,7 +49,7 @@ _GRAVEST_FIRST = (Decision.FAULTY, Decision.UNSURE, Decision.OK)
 def summary_view(summary: Summary, *, unsure: int) -> RenderableType:
     """Show means with their coverage, failures, and the tokens of each judge.
 
-    `unsure` is the number of unsure texts.
+    `unsure` is the number of unsure texts that other judges might decide.
     """
     return Group(
         *([_means(summary)] if summary.rows else ()),
@@ -365,10 +365,9 @@ class View:
         count = self._selector.left_out
         if self._selector.shown.kind == "first" and count:
             faulty = self._unshown_faulty
-            more = f"{count} more texts" + (f", {faulty} of them faulty" if faulty else "")
-            if pages:
-                return f"{more} (--show all, worst:N): {pages}"
-            return f"{more}: --show all, worst:N or failures shows others"
+            more = counted(count, "more text") + (f", {faulty:,} of them faulty" if faulty else "")
+            see = f"{more}: see {'--show worst:10' if faulty else '--show all'}"
+            return f"{see}, or on a page: {pages}" if pages else see
         return f"all texts on a page: {pages}" if pages else ""
 
     def _flush_segment(self) -> None:
@@ -376,7 +375,7 @@ class View:
         parts, self._parts = self._parts, []
         # A criterion of a rubric counts through the result of the rubric.
         decisions = {_decision(part) for part in parts if not part.aspect.rubric}
-        self._unsure += Decision.UNSURE in decisions and Decision.FAULTY not in decisions
+        self._unsure += is_open(_risk(part) for part in parts if not part.aspect.rubric)
         if self._as_json:
             return
         results = [part for part in parts if isinstance(part, Result)]
@@ -386,6 +385,10 @@ class View:
             self._out.show(segment_view(results))
             return
         self._unshown_faulty += Decision.FAULTY in decisions
+
+
+def _risk(part: Result | FinishedRow) -> Risk | None:
+    return risk_of(part.report) if isinstance(part, Result) else part.figures.risk
 
 
 def _decision(part: Result | FinishedRow) -> Decision | None:

@@ -16,7 +16,8 @@ from spanjury.judges.core import ConfigError, StoreError, counted
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import AspectsFiles
+from spanjury.orchestration.cli.flags.data import AspectsFiles, TextsFlag
+from spanjury.orchestration.cli.runs import shown_size
 
 with lazily():
     import msgspec
@@ -41,9 +42,7 @@ _MANY_ROWS = 5_000
 class TextFlags(Flags, title="Texts"):
     """The flags that locate the judged texts if no run's folder does."""
 
-    data: Annotated[
-        Path | None, Flag("File of the texts, for a results file outside a run's folder.")
-    ] = None
+    data: TextsFlag = None
     column: Annotated[
         tuple[str, ...],
         Flag(
@@ -157,7 +156,7 @@ def _view_list(
         described = msgspec.json.encode(listed.described()).decode()
         data = pages.runs_page(title, runs=described).encode("utf-8", "replace")
         files.write_whole(file.html, data)
-        say(f"{counted(len(listed), 'run is', 'runs are')} in {file.html}, {_size(len(data))}")
+        say(f"{counted(len(listed), 'run is', 'runs are')} in {file.html}, {shown_size(len(data))}")
 
 
 def _serve(create: "server.Create", serving: ServerFlags) -> None:
@@ -205,7 +204,7 @@ def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
     data = page.encode("utf-8", "replace")
     files.write_whole(path, data)
     rows = len(numbers)
-    say(f"{rows} of {opened.rows} {opened.unit} are in {path}, {_size(len(data))}")
+    say(f"{rows} of {opened.rows} {opened.unit} are in {path}, {shown_size(len(data))}")
     for note in opened.notes():
         say(f"spanjury: {note}")
     if len(data) > _LARGE_FILE or rows > _MANY_ROWS:
@@ -213,10 +212,6 @@ def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
             "a page of this size opens slowly: leave out --html to load it part by part, or make"
             " it smaller with --worst N or --limit N"
         )
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"  # noqa: PLR2004
 
 
 def _numbers(opened: "views.View", file: FileFlags) -> Sequence[int]:

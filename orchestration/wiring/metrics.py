@@ -175,7 +175,7 @@ def open_metric_judge(name: str, options: Mapping[str, object]) -> MetricJudge:
 
 
 def availability(card: MetricCard) -> str:
-    """Return the reason why a metric cannot run on this machine; empty if it can."""
+    """Return the reason, without its name, why a metric cannot run here; empty if it can."""
     missing = _missing(card)
     if missing:
         return missing
@@ -184,7 +184,7 @@ def availability(card: MetricCard) -> str:
     try:
         _made(card.name, {})
     except ConfigError as error:
-        return str(error)
+        return str(error).removeprefix(f"{card.name} ")
     return ""
 
 

@@ -7,8 +7,8 @@ from spanjury.adapters.files.results.results import ResultWriter, result_line, r
 from spanjury.judges.core import ConfigError
 
 __all__ = [
+    "ResultWriter",
     "check_output",
-    "open_results",
     "result_line",
     "result_row",
     "write_segments",
@@ -32,8 +32,3 @@ def check_output(output: Path, *data: object) -> None:
     for path in paths:
         if path.exists() and output.exists() and output.samefile(path):
             raise ConfigError(f"{output} is the file that is read: name another with -o")
-
-
-def open_results(path: Path) -> ResultWriter:
-    """Open a file for result rows, as a context manager; see `ResultWriter`."""
-    return ResultWriter(path)

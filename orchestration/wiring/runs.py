@@ -37,6 +37,7 @@ __all__ = [
     "RunFolder",
     "RunLock",
     "Spool",
+    "SqliteMemory",
     "find_databases",
     "find_run",
     "is_kept_by_a_run",
@@ -45,7 +46,6 @@ __all__ = [
     "lock_of",
     "new_run",
     "open_kept_memory",
-    "open_memory",
     "open_spool",
     "own_results",
     "part_of",
@@ -56,11 +56,6 @@ __all__ = [
     "runs_home",
     "unmade_if_refused",
 ]
-
-
-def open_memory(path: Path) -> SqliteMemory:
-    """Open a memory in a file, as a context manager; see `SqliteMemory`."""
-    return SqliteMemory(path)
 
 
 def own_results(results: Path, folder: RunFolder) -> Path:

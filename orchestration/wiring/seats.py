@@ -79,12 +79,11 @@ def warn_of_one_family(config: PanelConfig) -> None:
 
     Raise the `ConfigError` of `named_seats`.
     """
-    asking = {
-        named_seat.name: named_seat.model.name
-        for named_seat in named_seats(config)
-        if named_seat.model
+    signatures = {
+        name: signature(name, model=model.name)
+        for name, _, model in named_seats(config)
+        if model is not None
     }
-    signatures = {name: signature(name, model=model) for name, model in asking.items()}
     FamilyWatch(signatures, config.families).check_seats()
 
 

@@ -37,7 +37,7 @@ __all__ = [
     "trajectory_row",
 ]
 
-_FOLDER = "folder"
+_FOLDER, _HUB = "folder", "hf"
 _STDIN = ("-", "/dev/stdin")
 _LOG = "eval"
 _SAVED = ("dataset_info.json", "dataset_dict.json")
@@ -107,8 +107,11 @@ def open_source(
     if name not in SOURCES.names():
         if not path.exists():
             raise DataError(f"{path}: cannot be read: No such file or directory")
-        choices = ", ".join(f".{name}" for name in SOURCES.names())
-        raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
+        endings = (name for name in SOURCES.names() if name not in {_FOLDER, _HUB})
+        choices = ", ".join(f".{name}" for name in endings)
+        raise DataError(
+            f"{path}: no source reads files that end in {name!r}; choose from {choices}"
+        )
     source = SOURCES.get(name)
     takes = parameters(source)
     reading = cast("Callable[..., Iterator[Segment | DataError]]", source)  # `takes` checks it
@@ -185,7 +188,7 @@ def _source_name(path: Path) -> str:
     if colon and scheme in SOURCES.names() and not path.exists():
         return scheme
     if path.is_dir():
-        return "hf" if any((path / name).is_file() for name in _SAVED) else _FOLDER
+        return _HUB if any((path / name).is_file() for name in _SAVED) else _FOLDER
     endings = [suffix.lstrip(".").lower() for suffix in path.suffixes if suffix != ".gz"]
     two = ".".join(endings[-2:])
     return two if two in SOURCES.names() else "".join(endings[-1:])

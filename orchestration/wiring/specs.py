@@ -74,9 +74,9 @@ def _checker_options(named: str, given: Mapping[str, object]) -> Mapping[str, ob
 def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
     """Parse ``NAME`` or ``NAME:option=value,option=value`` as a plugin's name and its options.
 
-    Values are parsed as TOML if possible and taken as text otherwise. So a text with a comma, or
-    one that looks like a number, is written in quotation marks, and a list in brackets. Raise
-    `ConfigError`, whose message names `what`, if the text has another form.
+    Values are parsed as TOML if possible and taken as text otherwise, as is ``1_000``. So a text
+    with a comma, or one that looks like a number, is written in quotation marks, and a list in
+    brackets. Raise `ConfigError`, whose message names `what`, if the text has another form.
 
     Examples
     --------
@@ -118,4 +118,4 @@ def _value(text: str) -> object:
         value: object = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:  # a string without quotation marks
         return text
-    return value
+    return text if isinstance(value, int | float) and "_" in text else value

@@ -6,7 +6,10 @@ import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey
 
-from spanjury.adapters.models.connection_errors import connection_problem
+from spanjury.adapters.models.connection_errors import (
+    connection_problem,
+    connection_problem_in_log,
+)
 from spanjury.adapters.models.model_errors import short_line
 
 KEY = ConnectionKey(
@@ -41,6 +44,9 @@ def test_a_failed_connection_is_found_behind_other_errors(reason: OSError, words
     problem = connection_problem(outer)
     assert problem.startswith("cannot connect to models.example:8000: ")
     assert problem.endswith((words, f"{words}')"))
+    in_log = connection_problem_in_log(outer)
+    assert in_log in {"cannot connect", f"cannot connect: {words}"}
+    assert (in_log == "cannot connect") == (reason.errno is None)
 
 
 def test_a_refused_certificate_is_named() -> None:
@@ -51,7 +57,8 @@ def test_a_refused_certificate_is_named() -> None:
 
 
 def test_another_error_is_no_failed_connection() -> None:
-    assert not connection_problem(RuntimeError("Connection error."))
+    error = RuntimeError("Connection error.")
+    assert not connection_problem(error) + connection_problem_in_log(error)
 
 
 def test_a_message_holds_no_address_of_an_object() -> None:

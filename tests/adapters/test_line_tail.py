@@ -3,12 +3,16 @@
 import gzip
 import os
 import shutil
+import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 
+from spanjury.adapters.files.limits import DataLimits
 from spanjury.adapters.files.line_tail import LineTail, TailedLine
 from spanjury.judges.core import DataError
 
@@ -130,6 +134,70 @@ def test_gzipped_rotations_are_read_like_others(
         assert half.text == "second"
     with LineTail(log, position=half.position.encoded(), is_whole=False) as tail:
         assert texts(tail) == ["third", "fourth", *["fifth"] * is_open]
+
+
+@pytest.mark.parametrize("rotate", [rename, copy])
+def test_of_gzipped_files_that_hold_other_lines_only_the_beginning_is_unpacked(
+    tmp_path: Path, rotate: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, unpacked = tmp_path / "log", tmp_path / "unpacked"
+    unpacked.mkdir()
+    for number in (2, 3, 4):
+        append(tmp_path / f"log.{number}", f"other {number}\n" * 100_000)
+        pack(tmp_path / f"log.{number}")
+    append(log, "read\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        (line,) = tail.added()
+    append(log, "rest\n" * 100_000)
+    rotate(log)
+    pack(tmp_path / "log.1")
+    os.utime(tmp_path / "log.1.gz", (0, 0))  # so that it is looked at last
+    append(log, "new\n")
+    temporary = partial(NamedTemporaryFile, dir=unpacked, delete=False)
+    monkeypatch.setattr("tempfile.TemporaryFile", temporary)
+    with LineTail(log, position=line.position.encoded(), is_whole=False) as tail:
+        assert texts(tail) == [*["rest"] * 100_000, "new"]
+    whole = [path for path in unpacked.iterdir() if path.stat().st_size > 2**16]
+    assert {path.read_text()[:4] for path in whole} == {"read"}
+
+
+@pytest.mark.parametrize("rotate", [rename, copy])
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_new_file_that_differs_only_in_its_first_line_is_read_from_its_beginning(
+    tmp_path: Path, rotate: Callable[[Path], None], *, is_open: bool
+) -> None:
+    log = tmp_path / "log"
+    append(log, f"begun on Monday\n{LONG}\n")
+    with LineTail(log, position=None, is_whole=False) as tail:
+        *_, last = tail.added()
+        append(log, "rest\n")
+        rotate(log)
+        append(log, f"begun on Friday\n{LONG}\nnew\n")
+        unread = ["rest", "begun on Friday", LONG, "new"]
+        if is_open:
+            assert texts(tail) == unread
+    with LineTail(log, position=last.position.encoded(), is_whole=False) as tail:
+        assert texts(tail) == unread
+
+
+@pytest.mark.parametrize("position", ["[{inode},6,1]", "[{inode},6,1,{ending}]"])
+def test_positions_of_earlier_versions_are_continued(tmp_path: Path, position: str) -> None:
+    log = tmp_path / "log"
+    append(log, "first\nsecond\n")
+    written = position.format(inode=log.stat().st_ino, ending=zlib.crc32(b"first\n"))
+    with LineTail(log, position=written.encode(), is_whole=False) as tail:
+        assert texts(tail) == ["second"]
+
+
+def test_a_first_line_that_is_too_long_is_skipped_once_across_restarts(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    append(log, f"{'x' * 3_000}\nsecond\nthird\n")
+    limits = DataLimits(row=1_000)
+    with LineTail(log, position=None, is_whole=False, limits=limits) as tail:
+        long, second, _ = tail.added()
+    assert ("too long" in long.fault, second.text) == (True, "second")
+    with LineTail(log, position=second.position.encoded(), is_whole=False, limits=limits) as tail:
+        assert texts(tail) == ["third"]
 
 
 def test_the_readable_part_of_a_damaged_rotation_is_read_and_the_damage_named(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from spanjury.adapters.models.circuit import Guard
 from spanjury.adapters.models.gateway import Gateway
-from spanjury.adapters.models.outage import ALIKE, UsableShare
+from spanjury.adapters.models.outage import ALIKE, Outage, UsableShare
 from spanjury.judges.core import (
     ChatRequest,
     ModelOptions,
@@ -89,6 +89,18 @@ async def test_a_preflight_that_is_not_answered_at_once_is_reported() -> None:
         "no reply yet"
     ]
     assert "outage.ended" in {entry["event"] for entry in logs}
+
+
+async def test_a_wait_that_began_without_a_reason_is_reported_again_with_its_first_error() -> None:
+    refused = TransientModelError("cannot connect to host:1: connection refused")
+    refused.unconnected = "cannot connect: connection refused"
+    outage = Outage("judge", where="judge at host", longest=60.0, silence=5.0, clock=FakeClock())
+    with capture_logs() as logs:
+        outage.begin()
+        for _ in range(3):
+            outage.begin(refused)
+            outage.begin()
+    assert [entry["error"] for entry in logs] == ["no reply yet", refused.unconnected]
 
 
 async def test_a_gateway_says_for_whom_it_waits_and_how_long() -> None:

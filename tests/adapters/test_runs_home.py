@@ -63,7 +63,7 @@ def test_runs_that_begin_in_one_second_have_folders_of_their_own(home: Path) -> 
 @pytest.mark.usefixtures("home")
 def test_a_run_is_found_by_its_name_and_by_its_folder() -> None:
     run = new_run("rows", now=NOW)
-    with pytest.raises(StoreError, match="there is no run"):
+    with pytest.raises(StoreError, match="there is no run .*: 'spanjury runs' lists them"):
         find_run(Path(run.path.name))
     run.create({})
     assert find_run(Path(run.path.name)) == find_run(run.path) == run

@@ -258,7 +258,7 @@ def test_an_empty_cell_is_nothing_but_empty_output_is_judged(write: Callable[[st
         ("output,human,human.fluency", "two columns are for human"),
         ("output,human.fluency,human.fluency.anna", None),
         ('output,"id', "not a row of a table: unexpected end of data"),
-        (b"output,\xff", "not UTF-8: byte 0xff at byte 8 of the line (line 2)"),
+        (b"output,\xff", "not UTF-8: byte 0xff at byte 8 of the line"),
     ],
 )
 def test_columns_that_make_no_row_are_reported_at_once(
@@ -280,6 +280,7 @@ def test_columns_that_make_no_row_are_reported_at_once(
         (b"c,z", "got 2 cells, expected 3: id, output, human.fluency"),
         (b"c,z,1,2", "got 4 cells, expected 3: id, output, human.fluency"),
         (b"c,z,high", 'human.fluency: got "high", expected a finite number'),
+        (b"c,z,1_0", 'human.fluency: got "1_0", expected a finite number'),
         (b"c,z,nan", "human.fluency: got NaN, expected a finite number"),
         (b'c,"z"y,1', "not a row of a table: ',' expected after '\"'"),
         (b'c,"z\nz\xffz",1', "not UTF-8: byte 0xff at byte 2 of the line (line 7)"),

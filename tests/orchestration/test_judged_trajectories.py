@@ -133,7 +133,7 @@ def test_the_page_is_given_every_turn_and_every_value(report: TextReport) -> Non
 
 
 def test_texts_and_sources_do_not_mix_with_messages(aspects: Path) -> None:
-    with pytest.raises(ConfigError, match="give no source beside them"):
+    with pytest.raises(ConfigError, match="give no source or question beside them"):
         spanjury.check(MESSAGES, source="It rained.")
     with pytest.raises(ConfigError, match="the output is a text"):
         spanjury.check("A text.", tools=[{"name": "book"}])

@@ -1,6 +1,7 @@
 """Names become judges, with the models, checkers and readers that they are handed."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -178,9 +179,10 @@ async def test_invalid_input_is_refused_with_the_choices(
         ("form={a=1,b=2},weight=2", {"form": {"a": 1, "b": 2}, "weight": 2}),
         ("form='tis,weight=2", {"form": "'tis", "weight": 2}),
         ("form=,weight=2,", {"form": "", "weight": 2}),
+        ("form=1_935,weight=1_0.5", {"form": "1_935", "weight": "1_0.5"}),
     ],
 )
-def test_commas_in_quotations_and_lists_separate_no_options(
+def test_options_are_read_as_toml_if_that_is_what_they_look_like(
     written: str, options: dict[str, object]
 ) -> None:
     assert parse_options(f"asking:{written}", what="judge") == ("asking", options)
@@ -242,8 +244,9 @@ def test_a_file_ending_decides_who_reads_it(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="rows.*: cannot be read: No such file"):
             open_source(tmp_path / name)
         (tmp_path / name).touch()
-        with pytest.raises(DataError, match=problem):
+        with pytest.raises(DataError, match=problem) as refused:
             open_source(tmp_path / name)
+        assert not {".folder", ".hf"}.intersection(re.split("[ ,]+", str(refused.value)))
 
 
 def test_reading_stops_at_the_first_bad_row(tmp_path: Path) -> None:

@@ -58,6 +58,10 @@ BareTexts = Annotated[
         "FILE",
     ),
 ]
+TextsFlag = Annotated[
+    Path | None,
+    Flag("File of the judged texts, needed for a results file outside a run's folder.", "FILE"),
+]
 RunOrResults = Annotated[
     Path,
     typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),

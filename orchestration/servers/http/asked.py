@@ -63,7 +63,7 @@ class TextRequest(BaseModel):
         max_length=100,
     )
     aspects: list[str] = Field(
-        default=[], description=f"{_ASPECTS} Without any, the usual ones.", max_length=50
+        default=[], description=f"{_ASPECTS} By default, the aspects of the task.", max_length=50
     )
     rubric: dict[str, object] | None = Field(
         default=None,
@@ -181,7 +181,7 @@ class BatchQuery(BaseModel):
     )
     aspect: list[str] = Field(
         default=[],
-        description=f"{_ASPECTS} Repeatable; without any, the usual ones.",
+        description=f"{_ASPECTS} Repeatable; by default, the aspects of the task.",
         max_length=50,
     )
     rubric: str | None = Field(

@@ -229,29 +229,8 @@ def stream_routes(service: Service) -> APIRouter:
         body = GrowingBody(request.receive, service.settings.limits)
         asked = await body.request()
         end_arrival(request)
-        return answered(request, asked, tokens=body.texts(asked.output), receive=body.receive)
-
-    def answered(
-        request: Request,
-        asked: StreamRequest,
-        *,
-        tokens: Tokens,
-        receive: Receive,
-    ) -> Response:
-        panel = service.panel(asked.panel)
-        require_length(asked, service.settings.limits)
-
-        async def write(send: SendEvent) -> None:
-            with translated_errors():
-                await while_connected(
-                    receive,
-                    lambda: _judge(
-                        service, panel, send, asked=asked, tokens=tokens, request=request
-                    ),
-                    seconds=service.settings.limits.check_seconds,
-                )
-
-        return EventStream(write)
+        tokens = body.texts(asked.output)
+        return _answer(service, request, asked=asked, tokens=tokens, receive=body.receive)
 
     # Registered before the route for whole texts, which accepts all other bodies.
     router.add_api_route(
@@ -275,9 +254,32 @@ def stream_routes(service: Service) -> APIRouter:
         members of the request, and then the pieces of the text, each as a JSON string on a line of
         its own. Events come while the body is still open.
         """
-        return answered(request, asked, tokens=asked.output, receive=request.receive)
+        return _answer(service, request, asked=asked, tokens=asked.output, receive=request.receive)
 
     return router
+
+
+def _answer(
+    service: Service,
+    request: Request,
+    *,
+    asked: StreamRequest,
+    tokens: Tokens,
+    receive: Receive,
+) -> Response:
+    """Return the events of a text; raise `ProblemError` if it is too long or has no panel."""
+    panel = service.panel(asked.panel)
+    require_length(asked, service.settings.limits)
+
+    async def write(send: SendEvent) -> None:
+        with translated_errors():
+            await while_connected(
+                receive,
+                lambda: _judge(service, panel, send, asked=asked, tokens=tokens, request=request),
+                seconds=service.settings.limits.check_seconds,
+            )
+
+    return EventStream(write)
 
 
 async def _judge(

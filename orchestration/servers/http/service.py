@@ -23,7 +23,7 @@ from spanjury.orchestration.services.serving.batches.jobs import BatchJobs
 from spanjury.orchestration.services.serving.batches.records import BatchState, BatchStore
 from spanjury.orchestration.services.serving.quotas import QuotaError, TenantLedger
 from spanjury.orchestration.wiring.panels import open_configured_panel
-from spanjury.orchestration.wiring.runs import open_memory
+from spanjury.orchestration.wiring.runs import SqliteMemory
 
 _SOON: Mapping[str, str] = {"Retry-After": "1"}
 BUSY: Mapping[str, str] = {"Retry-After": "30"}
@@ -187,7 +187,7 @@ class Service:
         if unpriced and any(quota.dollars is not None for quota in quotas.values()):
             names = ", ".join(sorted(unpriced))
             raise ConfigError(f"a quota of dollars needs the prices of all models: {names}")
-        memory = stack.enter_context(open_memory(store.quotas))
+        memory = stack.enter_context(SqliteMemory(store.quotas))
         for tenant, quota in quotas.items():
             ledger = TenantLedger(tenant, quota, memory=memory)
             self.ledgers[tenant] = stack.enter_context(ledger)

@@ -87,7 +87,7 @@ class AspectScore:
     outcome
         ``scored``, or why there is no score, as ``abstained`` or ``backend_failed``.
     score, lowest, highest
-        The score, null where there is none, and the ends of its scale; higher is better.
+        The score, null if there is none, and the ends of its scale; higher is better.
     label
         The score in a word; empty without a score, and where the judges cannot tell.
     decision

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     Trajectory,
     check_arguments,
     first_error_alone,
+    repeatable,
 )
 from spanjury.judges.core.passages import passages_apart
 from spanjury.judges.core.transcript import segment_of
@@ -44,6 +45,8 @@ Source = str | Sequence[str | Document] | Mapping[str, str | Sequence[str]]
 Output = str | Trajectory | Sequence[object] | Mapping[str, object]
 """A text to judge, or an agent's messages as its library writes them."""
 
+_QUESTION = "Question"
+
 Progress = Callable[[int, int, str], Awaitable[None]]
 """Called when an aspect is done, with the numbers of done and of all aspects, and its name."""
 
@@ -65,6 +68,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     output: Output,
     *,
     source: Source | None = None,
+    question: str | None = None,
     tools: Sequence[object] = (),
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
@@ -84,7 +88,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     output
         The text to judge; or the messages of an agent, in the format of OpenAI, Anthropic,
         pydantic-ai, LangChain and others.
-    source, tools, task, aspects, rubric, references, segment_id, system, aspects_files
+    source, question, tools, task, aspects, rubric, references, segment_id, system, aspects_files
         As in `request_of`.
     panel
         An open panel, which stays open; a whole panel, or the TOML file that describes one.
@@ -104,6 +108,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     request = request_of(
         output,
         source=source,
+        question=question,
         tools=tools,
         task=task,
         aspects=aspects,
@@ -139,6 +144,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     output: Output,
     *,
     source: Source | None = None,
+    question: str | None = None,
     tools: Sequence[object] = (),
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
@@ -159,6 +165,9 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
         …]``; or texts by header, as ``{"Question": "…", "Context": ["passage", …]}``. A text, and
         passages without ids, get the header that the task's aspects of the kind ``"grounding"``
         use. None if there is no source; aspects that need one are then not judged.
+    question
+        The question that the text answers, as the input ``Question``; the task is then
+        question-answering, unless `task` or the aspects name another one.
     tools
         The tools that an agent could call, in the format of its library.
     task
@@ -181,28 +190,26 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     ------
     ConfigError
         If an argument has another type, a task or an aspect is unknown, aspects belong to several
-        tasks, the source is combined with messages, no message is the assistant's, or the rubric
-        cannot be read.
+        tasks, a source or a question is combined with messages, the source has a question too, no
+        message is the assistant's, or the rubric cannot be read.
     """
-    trajectory = _trajectory(output, source, tools=tools)
+    tools, source, references = repeatable(tools), repeatable(source), repeatable(references)
+    aspects, aspects_files = repeatable(aspects), repeatable(aspects_files)
+    trajectory = _trajectory(output, source, question=question, tools=tools)
     check_arguments(request_of, locals())
     asked = (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
     weighed = None if rubric is None else Rubric.of(rubric)
     asked += weighed.aspects if weighed else ()
     catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
-    given = [aspect for aspect in asked if isinstance(aspect, Aspect)]
-    names = [aspect for aspect in asked if isinstance(aspect, str)]
-    written = output if isinstance(output, str) else ""
-    name = task or _task_of(given) or (AGENT if trajectory else "")
-    if not name:
-        by_header = passages_apart(source) if isinstance(source, Mapping) else {}
-        name = catalogue.likely_task(names, inputs=by_header, output=written)
-    the_task = catalogue.task(name)
+    asking = _asking(question, source)
+    the_task = catalogue.task(
+        task or _task_name(catalogue, asked, inputs={**asking, **_by_header(source)}, output=output)
+    )
     text = Segment(
         segment_id=segment_id,
-        output=written,
-        inputs=_inputs(source, _source_header(catalogue, the_task)),
-        task=name,
+        output=output if isinstance(output, str) else "",
+        inputs={**asking, **_inputs(source, _source_header(catalogue, the_task))},
+        task=the_task.name,
         references=(references,) if isinstance(references, str) else tuple(references),
         system=system,
     )
@@ -210,18 +217,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
         made = segment_of(trajectory, text)
         text = made if segment_id else replace(made, segment_id="")  # made from the messages
     segment = the_task.fit(text)
-    if not given:
-        resolved = (aspect for _, aspect in pair([segment], catalogue, aspects=names))
-    else:
-        resolved = (
-            name_or_aspect
-            if isinstance(name_or_aspect, Aspect)
-            else catalogue.aspect(name, name_or_aspect)
-            for name_or_aspect in asked
-        )
-    return Request(
-        segment=segment, aspects=tuple({aspect.name: aspect for aspect in resolved}.values())
-    )
+    return Request(segment=segment, aspects=_resolved(catalogue, asked, segment))
 
 
 async def judge(panel: Panel, request: Request, *, progress: Progress = unreported) -> TextReport:
@@ -274,7 +270,7 @@ def _of_rubric(segment: Segment, aspect: Aspect, results: Iterable[Result]) -> R
 
 
 def _trajectory(
-    output: Output, source: Source | None, *, tools: Sequence[object]
+    output: Output, source: Source | None, *, question: str | None, tools: Sequence[object]
 ) -> Trajectory | None:
     """Return the trajectory in `output`; None for a text."""
     if isinstance(output, str):
@@ -283,16 +279,43 @@ def _trajectory(
         return None
     if isinstance(output, bytes) or not isinstance(output, Trajectory | Sequence | Mapping):
         raise ConfigError(f"output is a text or an agent's messages, got {output!r:.80}")
-    if source is not None:
-        raise ConfigError("messages hold their sources: give no source beside them")
+    if source is not None or question is not None:
+        raise ConfigError("messages hold their sources: give no source or question beside them")
     return as_trajectory(output, tools)
 
 
-def _task_of(aspects: Sequence[Aspect]) -> str | None:
-    tasks = sorted({aspect.task.name for aspect in aspects})
+def _task_name(
+    catalogue: Catalogue,
+    asked: Sequence[str | Aspect],
+    *,
+    inputs: Mapping[str, str],
+    output: Output,
+) -> str:
+    """Return the task of the aspects, or else that of agents for messages, or the likeliest."""
+    tasks = sorted({each.task.name for each in asked if isinstance(each, Aspect)})
     if len(tasks) > 1:
         raise ConfigError(f"the aspects are of several tasks: {', '.join(tasks)}")
-    return tasks[0] if tasks else None
+    if tasks:
+        return tasks[0]
+    if not isinstance(output, str):
+        return AGENT
+    names = [each for each in asked if isinstance(each, str)]
+    return catalogue.likely_task(names, inputs=inputs, output=output)
+
+
+def _resolved(
+    catalogue: Catalogue, asked: Sequence[str | Aspect], segment: Segment
+) -> tuple[Aspect, ...]:
+    """Return the aspects that were asked for, or the default ones; each once."""
+    names = [each for each in asked if isinstance(each, str)]
+    if len(names) == len(asked):
+        resolved = [aspect for _, aspect in pair([segment], catalogue, aspects=names)]
+    else:
+        resolved = [
+            each if isinstance(each, Aspect) else catalogue.aspect(segment.task, each)
+            for each in asked
+        ]
+    return tuple({aspect.name: aspect for aspect in resolved}.values())
 
 
 def _source_header(catalogue: Catalogue, task: Task) -> str:
@@ -307,13 +330,26 @@ def _source_header(catalogue: Catalogue, task: Task) -> str:
     return next(iter(task.input_headers))
 
 
+def _asking(question: str | None, source: Source | None) -> dict[str, str]:
+    """Return the input that a question is; raise `ConfigError` if the source has one, too."""
+    if question is None:
+        return {}
+    if _QUESTION in _by_header(source):
+        raise ConfigError("the source has a Question: give no question beside it")
+    return {_QUESTION: question}
+
+
+def _by_header(source: Source | None) -> dict[str, str]:
+    return passages_apart(source) if isinstance(source, Mapping) else {}
+
+
 def _inputs(source: Source | None, header: str) -> dict[str, str]:
     if source is None:
         return {}
     if isinstance(source, str):
         return {header: source}
     if isinstance(source, Mapping):
-        return passages_apart(source)
+        return _by_header(source)
     passages = [_passage(passage) for passage in source]
     if len(passages) == 1 and not passages[0][0]:
         return {header: passages[0][1]}

@@ -23,7 +23,7 @@ from spanjury.orchestration.engine.summary import figures_of
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.services.judging.session import RunSession, open_session
 from spanjury.orchestration.wiring.config import PanelConfig
-from spanjury.orchestration.wiring.results import open_results, result_line
+from spanjury.orchestration.wiring.results import ResultWriter, result_line
 
 with lazily():
     from spanjury.orchestration.services.judging import batches as rounds
@@ -90,7 +90,7 @@ async def run(
             deferral = await session.run(asking)
         # The user watches the copy. It is closed first, so that it reports scores that would be
         # lost.
-        files = [stack.enter_context(open_results(path)) for path in job.outputs]
+        files = [stack.enter_context(ResultWriter(path)) for path in job.outputs]
 
         def write(row: JudgedRow) -> None:
             begun()

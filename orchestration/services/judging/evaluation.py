@@ -28,6 +28,7 @@ from spanjury.judges.core import (
     check_arguments,
     choices_for,
     counted,
+    repeatable,
     shown,
 )
 from spanjury.judges.core.lazy import library
@@ -47,7 +48,7 @@ from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.studies.failing.conditions import Failure, failing
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.read_results import SPAN_COLUMNS, span_records
-from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.results import ResultWriter
 from spanjury.orchestration.wiring.sources import columns_for, open_rows, open_source
 
 _AHEAD = 256
@@ -255,7 +256,7 @@ class BatchThread:
     async def _judge(self) -> None:
         terms = self._terms
         opening = open_session(terms, stop_token=self._stop, meter=self._meter)
-        writing = open_results(terms.output) if terms.output else nullcontext()
+        writing = ResultWriter(terms.output) if terms.output else nullcontext()
         with opening as session, writing as results:
 
             def write(row: JudgedRow) -> None:
@@ -371,6 +372,8 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         After the complete reports, if a model cannot be used, or does not answer for too long.
     """
     check_limit(limit)
+    judges, models, columns = repeatable(judges), repeatable(models), repeatable(columns)
+    aspects, aspects_files = repeatable(aspects), repeatable(aspects_files)
     described = panel_config(panel, judges=judges, models=models)
     check_arguments(aevaluate, locals())
     terms = Terms(
@@ -383,15 +386,12 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     weighed = None if rubric is None else Rubric.of(rubric)
     catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
     named = (aspects,) if isinstance(aspects, str) else tuple(aspects)
-    read = partial(
-        _texts,
-        _opener(data, columns=columns_for(task, columns), limit=limit, skip_bad_rows=skip_bad_rows),
-        catalogue,
-        task=task,
-        aspects=(*named, *(weighed.aspects if weighed else ())),
+    named += weighed.aspects if weighed else ()
+    segments = _opener(
+        data, columns=columns_for(task, columns), limit=limit, skip_bad_rows=skip_bad_rows
     )
-    total = await to_thread.run_sync(_count, read)
-    batch = BatchThread(terms, read, total=total)
+    read = partial(_texts, segments, catalogue, task=task, aspects=named)
+    batch = BatchThread(terms, read, total=await to_thread.run_sync(_count, read))
     try:
         while reports := await to_thread.run_sync(batch.take, abandon_on_cancel=True):
             for report in reports:

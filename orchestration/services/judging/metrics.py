@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     Segment,
     check_arguments,
     first_problem,
+    repeatable,
     stamped,
 )
 from spanjury.judges.core.lazy import lazily
@@ -80,7 +81,7 @@ def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A metric that the user did not name and that cannot run, with the reason."""
+    """A metric that the user did not name and that cannot run; the reason does not name it."""
 
     name: str
     reason: str
@@ -150,6 +151,7 @@ def score_metric(
     >>> score_metric("wer", ["a cat sat"], ["the cat sat"]).segments
     (0.3333333333333333,)
     """
+    outputs, references, sources = repeatable(outputs), repeatable(references), repeatable(sources)
     check_arguments(score_metric, locals())
     references = _several(references)
     texts = [text for text in references if isinstance(text, str)]
@@ -273,7 +275,8 @@ def _runnable(
             named = open_metric(name)
             check_samples(named, samples, ids=ids)
         except DataError as error:
-            skipped.append(Skipped(name=name, reason=str(error)))
+            reason = str(error).removeprefix(f"metric {name!r} ")
+            skipped.append(Skipped(name=name, reason=reason))
         else:
             metrics.append(named)
     return metrics, skipped

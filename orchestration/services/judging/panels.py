@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     PanelReport,
     Segment,
     check_arguments,
+    repeatable,
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
@@ -213,6 +214,7 @@ def panel_config(
             "an open panel cannot be used here, since the texts are judged in another event loop:"
             " pass the PanelConfig or the path of a panel file"
         )
+    judges, models = repeatable(judges), repeatable(models)
     check_arguments(panel_config, locals())
     if isinstance(judges, str | SeatConfig | Judge) or not isinstance(judges, Collection):
         judges = (judges,)

@@ -26,7 +26,7 @@ from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Wor
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import Guard, guard_of, open_generator
 from spanjury.orchestration.wiring.panels import open_configured_panel
-from spanjury.orchestration.wiring.runs import RunFolder, open_memory
+from spanjury.orchestration.wiring.runs import RunFolder, SqliteMemory
 
 with lazily():
     from spanjury.orchestration.engine import batch, comparing
@@ -163,7 +163,7 @@ def open_session(
     with ExitStack() as stack:
         memory = None
         if terms.memory is not None:
-            memory = stack.enter_context(open_memory(terms.memory))
+            memory = stack.enter_context(SqliteMemory(terms.memory))
             stack.enter_context(meter.kept_in(memory))
         try:
             yield RunSession(

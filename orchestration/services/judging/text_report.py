@@ -218,8 +218,10 @@ class TextReport:
 
 def _why_undecided(result: Result) -> str:
     name = result.aspect.name
-    if lacking := result.aspect.lacking(result.segment.inputs):
-        return f"{name} needs {' and '.join(lacking)}, which the text lacks"
+    inputs = result.segment.inputs
+    if lacking := result.aspect.lacking(inputs):
+        needs = f"{name} needs {' and '.join(lacking)}"
+        return f"{needs}, which the source lacks" if inputs else f"{needs}: the text has no source"
     return f"{name} has no score: {one_line(result.report.reason) or result.report.outcome.value}"
 
 

@@ -68,7 +68,7 @@ from spanjury.orchestration.wiring.cluster import (
 )
 from spanjury.orchestration.wiring.models import guard_of
 from spanjury.orchestration.wiring.panels import open_configured_panel
-from spanjury.orchestration.wiring.results import open_results
+from spanjury.orchestration.wiring.results import ResultWriter
 from spanjury.orchestration.wiring.seats import warn_of_one_family
 from spanjury.orchestration.wiring.sources import data_limits
 
@@ -370,7 +370,7 @@ class ChunkWorker:
         """Judge `pairs` like any run, until all are judged or the run is stopped."""
         error: EvaluationError | None = None
         with tempfile.TemporaryDirectory(prefix="spanjury-") as folder:
-            results = open_results(Path(folder) / "rows.jsonl")
+            results = ResultWriter(Path(folder) / "rows.jsonl")
             try:
                 with results:
                     portal.call(self._evaluate, panel, pairs, results.append)

@@ -117,7 +117,7 @@ class TenantLedger:
         self._turn()
         most = self.quotas.rows
         if most is not None and self._rows + count > most:
-            used = f"{self._rows} of {most} are used, and {count} more do not fit"
+            used = f"{self._rows} of {most} are used, and this request needs {count} more"
             raise QuotaError("rows", used, free_again=self._end)
 
     @asynccontextmanager

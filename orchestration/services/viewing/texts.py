@@ -141,7 +141,8 @@ class ResultLines:
         if self.damaged:
             return f"{self.damaged[0]}; expected the results of a run"
         if lines or self.path.suffix == PART:
-            return f"{self.path} holds no complete row yet"
+            advice = "if the run was stopped, 'spanjury resume' writes its results again"
+            return f"{self.path} holds no complete row yet: {advice}"
         return f"{self.path} is empty"
 
     def line(self, offset: int, *, of: tuple[str, str]) -> bytes:

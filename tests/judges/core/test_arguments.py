@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Protocol, TypedDict, TypeVar
@@ -161,6 +163,9 @@ class Limits:
     """Limits that check their fields."""
 
     rounds: int = 3
+    seconds: float | None = None
+    names: str | Sequence[str] = ()
+    rows: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         check_field_types(self)
@@ -170,6 +175,24 @@ def test_the_fields_of_a_dataclass_are_checked_when_it_is_built() -> None:
     assert Limits(rounds=2).rounds == 2
     with pytest.raises(ConfigError, match="rounds must be a whole number, got True"):
         Limits(rounds=True)
+
+
+@pytest.mark.parametrize("number", [Decimal("1.5"), Fraction(3, 2), np.float32(1.5)])
+def test_a_number_of_any_library_becomes_a_float_or_an_int(number: float) -> None:
+    limits = Limits(rounds=np.int64(2), seconds=number)  # type: ignore[arg-type]  # the point
+    assert (limits.rounds, limits.seconds) == (2, 1.5)
+    assert (type(limits.rounds), type(limits.seconds)) == (int, float)
+
+
+def test_an_iterator_becomes_a_tuple_where_a_list_is_expected() -> None:
+    rows = iter("ab")
+    limits = Limits(names=map(str, (1, 2)), rows=rows)  # type: ignore[arg-type]  # the point
+    assert limits.names == ("1", "2")
+    assert limits.rows is rows
+    with pytest.raises(ConfigError, match=r"names\[1\] must be a text, got 2"):
+        Limits(names=iter(["a", 2]))  # type: ignore[arg-type]  # the point
+    with pytest.raises(ConfigError, match="rounds must be a whole number, got "):
+        Limits(rounds=Decimal(2))  # type: ignore[arg-type]  # the point
 
 
 def test_annotations_that_cannot_be_evaluated_are_not_checked() -> None:

@@ -24,7 +24,7 @@ from spanjury.judges.metrics.overlap.rouge import (
     RougeW,
 )
 from spanjury.judges.metrics.reductions import over_references
-from spanjury.orchestration.wiring.metrics import metric_cards
+from spanjury.orchestration.wiring.metrics import availability, find_card, metric_cards
 
 # rho and tau of each aspect, as published for this data set
 AGREEMENT = {
@@ -253,6 +253,7 @@ def test_more_emissions_never_raise_it(emissions: tuple[float, float]) -> None:
 def test_emissions_have_to_be_given() -> None:
     with pytest.raises(ConfigError, match="carburacy:emissions_kg="):
         Carburacy()
+    assert availability(find_card("carburacy")).startswith("needs the emissions ")
 
 
 @pytest.mark.parametrize(

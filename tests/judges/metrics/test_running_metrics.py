@@ -70,10 +70,12 @@ async def test_a_run_can_be_cancelled_at_any_time() -> None:
 
 def test_missing_references_name_the_metric_and_the_row() -> None:
     samples = [Sample(output="x", references=("y",)), Sample(output="x"), Sample(output="z")]
-    with pytest.raises(DataError, match=r"'it' needs references, and row 'b' and 1 more has none"):
+    with pytest.raises(DataError, match=r"'it' needs references, and row 'b' and 1 more have none"):
         check_samples(named(Overlap(), card(references="one")), samples, ids=["a", "b", "c"])
-    with pytest.raises(DataError, match="needs a source, and row 'a' and 2 more"):
+    with pytest.raises(DataError, match="needs a source, and row 'a' and 2 more have none"):
         check_samples(named(Share(), card(needs_source=True)), samples, ids=["a", "b", "c"])
+    with pytest.raises(DataError, match="needs a source, and row 'a' has none"):
+        check_samples(named(Share(), card(needs_source=True)), samples[:1], ids=["a"])
 
 
 @pytest.mark.parametrize(("over", "score"), [("best", 1.0), ("mean", 0.5), ("worst", 0.0)])

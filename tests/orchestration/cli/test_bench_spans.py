@@ -55,6 +55,7 @@ def test_a_number_missing_in_the_source_is_found_and_the_source_left_alone(tmp_p
     title = "bridges: 2 texts of 1 sources; 1 with errors, at 1 places, 1 without"
     assert title in " ".join(done.output.split())
     assert "2 texts, consistency: bridges" in done.stderr
+    assert "all texts on a page: spanjury view span-bench" in done.stderr
     found = sets(tmp_path / "span-bench")["bridges"]
     assert list(found) == ["grounding", "nothing", "everything", "new words"]
     assert figure(found["grounding"], "characters.f1") == 1

@@ -87,6 +87,9 @@ def test_a_text_may_come_through_a_pipe(folder: Path) -> None:
 def test_a_text_without_a_source_gets_no_decision_and_a_hint(folder: Path) -> None:
     done = call(folder, "check", "draft.txt", *RULES, code=COVERAGE)
     assert "no decision on consistency: pass the source text with --source FILE" in done.stderr
+    (folder / "empty.txt").touch()
+    done = call(folder, "check", "draft.txt", "--source", "empty.txt", *RULES, code=COVERAGE)
+    assert "no decision on consistency: the source is empty" in done.stderr
     alone = ("--judge", "grounding")
     done = call(folder, "check", "draft.txt", "--source", "article.txt", *alone)
     assert "fluency: abstained" in done.stdout

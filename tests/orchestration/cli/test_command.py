@@ -72,6 +72,12 @@ def test_a_flag_may_stand_alone_before_what_is_not_its_value(
     assert (fence.paint.gloss, fence.planks) == (gloss, (Path("plank"),))
 
 
+def test_the_usage_line_has_no_braces(fences: Callable[..., Result]) -> None:
+    usage = fences("build", "--help").output.splitlines()[0]
+    assert "[OPTIONS] PLANK" in usage
+    assert "[OPTIONS] PLANK" in fences("build").output
+
+
 def test_groups_hold_the_values_of_their_flags(fences: Callable[..., Result]) -> None:
     done = fences("build", "a", "b", "--nail", "x", "--nail", "y", "--gate", "--coats", "3")
     assert done.exit_code == 0, done.output
@@ -100,7 +106,9 @@ def test_numbers_are_read_from_digits_and_from_what_else_typer_takes(
     assert (fence.paint.coats, length) == (coats, metres)
 
 
-@pytest.mark.parametrize("flags", [("--coats", "0"), ("--coats", "two"), ("--metres", "1.5")])
+@pytest.mark.parametrize(
+    "flags", [("--coats", "0"), ("--coats", "two"), ("--metres", "1.5"), ("--metres", "1_0")]
+)
 def test_numbers_out_of_bounds_and_other_texts_are_refused(
     fences: Callable[..., Result], flags: tuple[str, ...]
 ) -> None:

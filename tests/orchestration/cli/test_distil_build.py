@@ -13,7 +13,6 @@ from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.orchestration.studies.distillation.training_set import (
     SPLITS,
-    read_examples,
     read_split,
     require_whole,
 )
@@ -121,7 +120,7 @@ def test_a_training_set_that_was_changed_is_no_longer_whole() -> None:
     with pytest.raises(DataError, match=r"train.jsonl: does not match"):
         require_whole(Path("set"))
     with pytest.raises(DataError, match=r"line \d+: not a training example: dataset"):
-        list(read_examples(Path("set/train.jsonl")))
+        list(read_split(Path("set"), "train"))
     Path("set/tables.json").unlink()
     with pytest.raises(DataError, match="no complete training set"):
         require_whole(Path("set"))

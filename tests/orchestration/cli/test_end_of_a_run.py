@@ -27,7 +27,7 @@ def evaluate(*flags: str) -> tuple[str, ...]:
 def test_a_run_among_your_data_is_seen_by_its_name() -> None:
     line = last_line(*evaluate())
     (run,) = Path("home").iterdir()
-    assert line == f"2 more texts (--show all, worst:N): spanjury view {run.name}"
+    assert line == f"2 more texts: see --show all, or on a page: spanjury view {run.name}"
 
 
 def test_faulty_texts_that_were_not_shown_are_counted() -> None:
@@ -36,7 +36,8 @@ def test_faulty_texts_that_were_not_shown_are_counted() -> None:
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     panel = ("--judge", "grounding", "--aspect", "consistency")
     line = last_line("evaluate", "rows.jsonl", *panel, "--run-dir", "run")
-    assert line == "2 more texts, 1 of them faulty (--show all, worst:N): spanjury view run"
+    advice = "see --show worst:10, or on a page: spanjury view run"
+    assert line == f"2 more texts, 1 of them faulty: {advice}"
     assert last_line("resume", "run").startswith("2 more texts, 1 of them faulty")
 
 

@@ -173,6 +173,7 @@ def test_an_address_without_a_server_costs_the_longest_outage_and_no_row(tmp_pat
     code, errors = done(tmp_path, *evaluate(unreachable_url()), "--max-outage", "1.5")
     assert code == 1
     assert "model openai-compatible/judge does not answer, and 1.5 s is the longest" in errors
+    assert "judge, 2 s at most: cannot connect: connection refused\n" in errors
     judged_rows(tmp_path, count=20)
     assert_nothing_was_burnt(tmp_path, rows=20)
 

@@ -86,7 +86,7 @@ def test_a_condition_that_a_report_meets_ends_the_run_with_5(folder: Path, condi
         for line in done.stderr.splitlines()
         if line.startswith(f"failing: r1, consistency ({condition}): ")
     ]
-    assert f"not met: no report with {condition} (1 of 20 fail)" in done.stderr
+    assert f"not met: no report with {condition} (1 of 20 reports)" in done.stderr
     assert len((folder / "results.jsonl").read_text().splitlines()) == 20
 
 
@@ -120,7 +120,7 @@ def test_no_more_than_twenty_failing_rows_are_named_and_the_rest_is_counted(tmp_
     done = call(tmp_path, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4", code=5)
     assert done.stderr.count(", consistency (severity>=4): ") == 20
     assert "and 3 more rows fail\n" in done.stderr
-    assert "(23 of 23 fail)" in done.stderr
+    assert "(23 of 23 reports)" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -232,8 +232,8 @@ def test_too_little_coverage_comes_before_what_fails(folder: Path) -> None:
     with PartlyServer("1930") as server:
         held = ("--fail-on", "score<=4", "--fail-under", "4.5", "--show", "none")
         done = call(folder, *server.judge, "--min-coverage", "0.95", *held, code=3)
-    assert "not met: no report with score<=4 (9 of 10 fail)" in done.stderr
-    assert "not met: mean score of fluency >= 4.5 (it is 4 of 9 scored)" in done.stderr
+    assert "not met: no report with score<=4 (9 of 10 reports)" in done.stderr
+    assert "not met: mean score of fluency >= 4.5 (it is 4 over 9 scored texts)" in done.stderr
     assert "coverage 90.0%" in done.stderr
     call(folder, "rescore", "run", "--min-coverage", "0.9", *held, code=5)
 
@@ -246,7 +246,7 @@ def test_a_report_without_a_score_fails_only_where_a_score_is_asked(folder: Path
     assert "warning: 1 of 10 results have no score, so nothing was tested on them" in passed.stderr
     undecided = call(folder, "rescore", "run", "--fail-on", "decision!=ok", code=5)
     assert "failing: r1, fluency (decision!=ok): unparseable: " in undecided.stderr
-    assert "not met: no report with decision!=ok (1 of 10 fail)" in undecided.stderr
+    assert "not met: no report with decision!=ok (1 of 10 reports)" in undecided.stderr
     failed = call(folder, "rescore", "run", "--fail-on", "outcome!=scored", code=5)
     assert "failing: r1, fluency (outcome!=scored): unparseable: " in failed.stderr
 

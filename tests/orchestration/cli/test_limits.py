@@ -11,6 +11,7 @@ from loopback.answers import STALL, chat
 from loopback.server import LoopbackServer, Received
 
 from spanjury.orchestration.engine import stopping as braking
+from spanjury.orchestration.wiring.runs import RunFolder
 
 ROWS = [
     {"id": str(number), "task": "summarization", "output": f"Text {number}."}
@@ -67,6 +68,18 @@ def test_a_limit_of_tokens_ends_the_run_and_a_resume_goes_on() -> None:
         assert len(server.requests) == len(ROWS)
     assert count("results.jsonl") == len(ROWS)
     assert not Path("results.jsonl.part").exists()
+
+
+def test_a_resume_that_ends_before_an_earlier_session_did_counts_the_results_of_that_one() -> None:
+    with LoopbackServer(GOOD) as server:
+        spanjury(*judge(server), "--max-tokens-total", "3500", code=4)
+        (run,) = map(RunFolder, Path("home").iterdir())
+        assert run.rows_at_stop == count("results.jsonl.part")
+        run.note_stop(39)  # an earlier session came further
+        again = spanjury("resume", run.path.name, code=4)
+    assert f"{count('results.jsonl.part')} of 40 results are in " in again.output
+    assert ", and the memory of the run has 39 from before\n" in again.output
+    assert run.rows_at_stop == 39
 
 
 def test_a_limit_of_cost_goes_by_the_price_in_the_panel_file() -> None:

@@ -1,12 +1,12 @@
 """Twenty mistyped names, each answered with the name that was meant."""
 
 import json
-import sys
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from fakes.command import call, spanjury
-from fakes.processes import completed
+from fakes.command import SPANJURY, call, environment, spanjury
 from fakes.terminal import on_a_terminal
 from rich.cells import cell_len
 
@@ -196,9 +196,19 @@ def test_a_word_that_nothing_holds_is_a_usage_error() -> None:
     assert "did you mean 'searcher'?" in spanjury("judges", "serching", code=2).stderr
 
 
-def test_a_reader_who_leaves_sees_no_error(tmp_path: Path) -> None:
-    done = completed(
-        ["bash", "-c", f"{sys.executable} -m spanjury plugins | head -n 1"], cwd=tmp_path
+@pytest.mark.parametrize("arguments", [["judges"], ["--help"], ["tasks", "--json"]])
+def test_if_the_reader_of_the_output_has_left_the_command_ends_quietly(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*SPANJURY, *arguments],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
     )
-    assert done.stdout.startswith("spanjury.judges\t")
-    assert "Error" not in done.stderr
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -243,3 +243,26 @@ def test_a_correlation_of_systems_equal_in_every_draw_is_noted(tmp_path: Path) -
     printed = " ".join(call(tmp_path, "meta", "results.jsonl", *flags).stdout.split())
     assert "the correlation is equal in every draw, so it has no interval: ann" in printed
     assert "[1.000, 1.000]" not in printed
+
+
+def test_people_in_the_data_of_a_run_are_read_by_its_columns(tmp_path: Path) -> None:
+    lines = [
+        f"{number},s{number % 2},{'The mast is 28 m.' if number % 3 else 'The mast is 91 m.'},"
+        f"The mast is 28 m high.,{1 + 4 * bool(number % 3)}"
+        for number in range(12)
+    ]
+    (tmp_path / "two.csv").write_text("\n".join(["key,system,text,doc,rating", *lines]))
+    (tmp_path / "other.csv").write_text((tmp_path / "two.csv").read_text())
+    columns = ("--column", "output=text", "--column", "inputs.Article=doc", "--column", "id=key")
+    judge = ("--judge", "grounding", "--aspect", "consistency", "--show", "none")
+    call(tmp_path, "evaluate", "two.csv", *judge, *columns, "--run-dir", "run")
+    rated = ("--human", "two.csv", "--column", "human.consistency=rating")
+    done = call(tmp_path, "meta", "run", *rated, *QUICK, "--level", "pooled", "--json")
+    (panel,) = (
+        each for each in json.loads(done.stdout)["agreements"] if each["scorer"] == "grounding"
+    )
+    assert panel["value"] == pytest.approx(1)
+    assert json.loads(call(tmp_path, "rank", "run", *rated, "--json").stdout)["people"] == "two.csv"
+    elsewhere = ("--human", "other.csv", *rated[2:])
+    refused = call(tmp_path, "meta", "run", *elsewhere, *QUICK, code=1)
+    assert "--column" in complaint(refused.stderr)

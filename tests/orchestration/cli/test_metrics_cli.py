@@ -102,10 +102,14 @@ def test_a_metric_of_whole_corpora_measures_each_system() -> None:
 def test_without_references_the_metrics_that_need_some_say_so_or_are_skipped() -> None:
     Path("bare.txt").write_text("One text.\n\nAnother text.\n")
     refused = spanjury("metrics", "score", "bare.txt", "--metric", "bleu", code=1)
-    assert "metric 'bleu' needs references, and row 'line-1' and 2 more has none" in refused.stderr
+    assert "metric 'bleu' needs references, and row 'line-1' and 2 more have none" in refused.stderr
     done = spanjury("metrics", "score", "bare.txt", "--no-progress")
     assert "gunning-fog" in done.stdout
-    assert "skipped: bleu: metric 'bleu' needs references" in done.stderr
+    skipped = [line for line in done.stderr.splitlines() if line.startswith("skipped: ")]
+    reasons = [line.rpartition(": ")[2] for line in skipped]
+    assert len({*reasons}) == len(reasons)
+    (bleu,) = (line for line in skipped if " bleu, " in line)
+    assert bleu.endswith(": needs references, and row 'line-1' and 2 more have none")
 
 
 @pytest.mark.parametrize(
@@ -197,6 +201,7 @@ def test_unrated_and_unscored_texts_are_reported() -> None:
     Path("unrated.jsonl").write_text(json.dumps({"id": "0/0", "output": "x"}))
     done = spanjury("meta", "m.jsonl", "--human", "unrated.jsonl", code=1)
     assert "no row has people's scores" in done.stderr
+    assert "name a column of scores by --column human.ASPECT=COLUMN" in done.stderr
 
 
 def test_two_runs_are_compared_text_by_text() -> None:

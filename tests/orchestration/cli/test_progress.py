@@ -6,6 +6,7 @@ import pty
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from typing import TextIO
 
 import pytest
@@ -66,12 +67,32 @@ def tracker(clock: FakeClock, *, done: int = 0, total: int = 4) -> Tracker:
 
 
 def test_lines_come_now_and_then_and_once_more_at_the_end() -> None:
-    clock, lines = FakeClock(), Lines(2)
-    with ProgressLines(tracker(clock, done=1), write=lines.write, every=OFTEN):
+    seconds, lines = count(1), Lines(2)
+    stage = Stage("reading the files", clock=lambda: float(next(seconds)))
+    with ProgressLines(stage, write=lines.write, every=OFTEN):
         assert lines.full.wait(20)
-        clock.now = 12
     assert len(lines.lines) >= 3
-    assert set(lines.lines[:2]) == {"judged 1 of 4 (25 %)"}
+    assert len({*lines.lines}) == len(lines.lines)
+
+
+def test_a_line_that_has_not_changed_is_not_repeated() -> None:
+    class Stalled:
+        def __init__(self) -> None:
+            self.seconds = 12.0
+            self.reads = 0
+            self.was_read = threading.Event()
+
+        @property
+        def line(self) -> str:
+            self.reads += 1
+            if self.reads == 3:
+                self.was_read.set()
+            return "judged 0 of 4 (0 %)"
+
+    work, lines = Stalled(), Lines(1)
+    with ProgressLines(work, write=lines.write, every=OFTEN):
+        assert work.was_read.wait(20)
+    assert lines.lines == ["judged 0 of 4 (0 %)"]
 
 
 def test_a_short_run_prints_no_line() -> None:

@@ -200,6 +200,14 @@ def test_rows_of_twelve_programs_get_a_decision_from_the_command(tmp_path: Path)
         assert ("1935" in marked) == (name in FACTS), (name, marked)
 
 
+def test_an_unknown_judge_is_refused_before_rows_are_read(tmp_path: Path) -> None:
+    (tmp_path / "squad.jsonl").write_text(f"{json.dumps(ROWS['squad'])}\n")
+    for command in (("evaluate",), ("evaluate", "--dry-run")):
+        refused = call(tmp_path, *command, "squad.jsonl", "--judge", "grouding", code=2)
+        assert "there is no judge 'grouding'" in refused.output
+        assert "read as rows" not in refused.output
+
+
 @pytest.mark.parametrize("name", ["ragas-0.1", "squad", "langsmith", "langfuse", "promptfoo"])
 def test_every_part_of_a_row_is_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / "rows.jsonl"
@@ -227,6 +235,26 @@ def test_the_last_turn_of_a_chat_is_judged_by_what_came_before(tmp_path: Path) -
     path.write_text(json.dumps({"messages": CHAT[:2]}))
     (fault,) = open_source(path)
     assert "messages: got" in str(fault)
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("article,summary", f"{ARTICLE},{ANSWER}"),
+        ("src,mt", f"{ARTICLE},{ANSWER}"),
+        ("question,answer", f"{QUESTION},{ANSWER}"),
+    ],
+)
+def test_the_column_model_names_the_system_unless_a_column_system_does(
+    header: str, row: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{header},model\n{row},alpha\n")
+    segment = read(path)
+    assert (segment.system, segment.meta) == ("alpha", {})
+    path.write_text(f"{header},model,system\n{row},alpha,beta\n")
+    segment = read(path)
+    assert (segment.system, segment.meta) == ("beta", {"model": "alpha"})
 
 
 def test_tables_hold_shapes_too(tmp_path: Path) -> None:

@@ -318,6 +318,20 @@ def test_a_text_is_unsure_once_and_only_if_no_aspect_is_faulty(
     assert "unsure: add" not in viewed(results[3:6])
 
 
+def test_another_judge_is_advised_only_for_texts_that_measured_thresholds_leave_open(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def viewed(alarms: float | None) -> str:
+        view = View(total=1, as_json=False, shown=Shown(kind="none"), progress=False, meter=Meter())
+        with view:
+            view.show(result(3, GOOD, decision=Decision.UNSURE, basis=basis(alarms)))
+        view.close()
+        return "".join(capsys.readouterr())
+
+    assert "1 text is unsure: add --model NAME" in viewed(0.15)
+    assert "unsure: add" not in viewed(None)
+
+
 def test_a_text_that_is_not_shown_is_faulty_by_its_rubric_and_not_by_a_criterion(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -60,7 +60,7 @@ from spanjury.orchestration.services.serving.watching.sampling import Sampling
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.results import check_output, result_line
-from spanjury.orchestration.wiring.runs import open_memory
+from spanjury.orchestration.wiring.runs import SqliteMemory
 from spanjury.orchestration.wiring.traffic import (
     Arrival,
     LineTail,
@@ -476,7 +476,7 @@ async def open_watch(
         store = stack.enter_context(TrafficStore(plan.folder / _STORE))
         memory = None
         if plan.asks_models:
-            memory = stack.enter_context(open_memory(plan.folder / _MEMORY))
+            memory = stack.enter_context(SqliteMemory(plan.folder / _MEMORY))
         budget = None
         if memory is not None and (plan.quotas.calls or plan.quotas.dollars):
             ledger = TenantLedger("watch", plan.quotas, memory=memory)

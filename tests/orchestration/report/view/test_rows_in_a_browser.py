@@ -37,6 +37,25 @@ def test_a_file_shows_its_rows_and_the_first_of_them(chromium: Chromium, tmp_pat
         assert page.evaluate("Object.keys(globalThis).filter((name) => name === 'state')") == []
 
 
+def test_figures_and_reasons_are_written_as_in_the_terminal(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    data = one_run()
+    row = data.rows[0]
+    basis = {"ground": "probability", "reason": "Cannot tell.", "threshold": None}
+    reason = "3 of its 4 content words do not occur in the source."
+    sentence = {"text": "It sank.", "probability": 0.6, "reason": reason, "words": ["it", "sank"]}
+    row |= {
+        "decision": "unsure",
+        "decision_basis": basis | {"false_alarms": 0.025, "spread": [0.005, 0.085]},
+        "unverified": [sentence],
+    }
+    with chromium.open(written(tmp_path, data)) as page:
+        # Python's round(8.5) is 8, and JavaScript's 9.
+        expect(page.locator(".false-alarms summary")).to_contain_text("false alarms: 2% (0–8%,")
+        expect(page.locator(".unverified .why")).to_contain_text("in the source: it, sank P(error)")
+
+
 def test_a_mean_is_of_the_rows_that_pass_with_coverage(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         choice(page, "System", "t5")

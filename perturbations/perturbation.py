@@ -311,9 +311,10 @@ def _effects(harms: Iterable[str], spares: Iterable[str]) -> Mapping[str, Effect
     for name, aspects in (("harms", harms), ("spares", spares)):
         if isinstance(aspects, str):
             raise TypeError(f"{name} must be a set of aspects, got the text {aspects!r}")
-    effects: dict[str, Effect] = dict.fromkeys(spares, "unchanged")
-    harmed = tuple(harms)
-    if both := sorted(effects.keys() & set(harmed)):
+    # Sorted, because sets of names are in another order in every process.
+    effects: dict[str, Effect] = dict.fromkeys(sorted(spares), "unchanged")
+    harmed = sorted(harms)
+    if both := sorted(effects.keys() & harmed):
         raise ValueError(f"harms and spares both contain {', '.join(both)}")
     effects.update(dict.fromkeys(harmed, "falls"))
     return MappingProxyType(effects)

@@ -11,6 +11,8 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple, Self
 
@@ -23,7 +25,7 @@ from spanjury.judges.core import DataError
 from spanjury.judges.core.errors import reason_of
 
 _PIECE = 2**16  # bytes read at once while skipping a line that is too long, or unpacking
-_ENDING = 2**8  # bytes before a position that its checksum is of
+_PART = 2**8  # bytes of a file's beginning, and before a position, that checksums are of
 
 _PACKED = ".gz"
 _ROTATED = re.compile(r"[-._]?[0-9]([-._T:]?[0-9]){0,30}", re.ASCII)
@@ -34,14 +36,16 @@ _DATE = 6  # digits of the shortest date
 class TailPosition(NamedTuple):
     """Position up to which a file was read: its inode, and the bytes and lines read.
 
-    `ending` is the checksum of the last bytes before it, by which a rotated file is recognised;
-    None in a position that an earlier version wrote.
+    A rotated file is recognised by checksums: `ending` is that of the last bytes before the
+    position, `beginning` that of the first line. They are None in a position that an earlier
+    version wrote; `beginning` is also None if the first line is too long.
     """
 
     inode: int
     offset: int = 0
     lines: int = 0
     ending: int | None = None
+    beginning: int | None = None
 
     def encoded(self) -> bytes:
         """Return the position as JSON."""
@@ -64,10 +68,11 @@ class LineTail:
     """Reads the lines of a file, and later those appended to it, in a ``with`` block.
 
     If the file is replaced or truncated, the rest of the rotated file is read first: of the file
-    that is still open, or of a file ``PATH…`` in the same folder that has the same bytes before the
-    position. Files that were rotated after that one are read next, oldest first: those whose names
-    are ``PATH`` with a smaller number (``PATH.1`` after ``PATH.2``) or a later date. The new file
-    is then read from its beginning. Rotated files may be gzipped, and are then named ``….gz``.
+    that is still open, or of a file ``PATH…`` in the same folder that has the same first line and
+    the same bytes before the position. Files that were rotated after that one are read next, oldest
+    first: those whose names are ``PATH`` with a smaller number (``PATH.1`` after ``PATH.2``) or a
+    later date. The new file is then read from its beginning. Rotated files may be gzipped, and are
+    then named ``….gz``.
 
     Parameters
     ----------
@@ -168,8 +173,12 @@ class LineTail:
         return None
 
     def _continued(self, path: Path) -> "_OpenFile | None":
-        """Open a file if it has the bytes before the position."""
+        """Open a file if it has the first line and the bytes before the position."""
         with suppress(OSError), ExitStack() as stack:
+            if path.suffix == _PACKED:
+                with self._unpacked(path, pieces=1).file as sample:
+                    if not self._begins_in(sample):
+                        return None
             opened = self._unpacked(path)
             stack.enter_context(opened.file)
             if self._continues_in(opened):
@@ -224,8 +233,8 @@ class LineTail:
         """Yield the files to which the lines of the file may have been moved or copied."""
         return self._path.parent.glob(f"{glob.escape(self._path.name)}?*")
 
-    def _unpacked(self, path: Path) -> "_OpenFile":
-        """Open a rotated file; a gzipped one is unpacked into a temporary file.
+    def _unpacked(self, path: Path, *, pieces: int | None = None) -> "_OpenFile":
+        """Open a rotated file; a gzipped one, or only so many pieces of it, is unpacked first.
 
         Raise `StoreError` if there is no room for it.
         """
@@ -235,7 +244,7 @@ class LineTail:
             try:
                 file = stack.enter_context(tempfile.TemporaryFile())
                 inode = path.stat().st_ino
-                fault = self._unpack(path, file)
+                fault = self._unpack(path, file, pieces)
                 file.flush()
             except OSError as error:
                 if error.filename:
@@ -244,23 +253,27 @@ class LineTail:
             stack.pop_all()
             return _OpenFile(file, inode, fault)
 
-    def _unpack(self, path: Path, file: IO[bytes]) -> str:
+    def _unpack(self, path: Path, file: IO[bytes], pieces: int | None) -> str:
         """Unpack a file; return why its rest cannot be unpacked, if it cannot."""
         try:
             with open_unpacked(path, self._limits) as packed:
-                while piece := packed.readline(_PIECE):
-                    file.write(piece)
+                file.writelines(islice(iter(partial(packed.readline, _PIECE), b""), pieces))
         except (gzip.BadGzipFile, EOFError, zlib.error, DataError) as error:
             return f"the rest of {path} cannot be unpacked: {reason_of(error)}"
         return ""
 
     def _continues_in(self, opened: "_OpenFile") -> bool:
         """Return whether a file has the bytes that were read before the position."""
-        _, offset, _, ending = self._position
+        offset, ending = self._position.offset, self._position.ending
         before = _bytes_before(opened.file, offset)
-        if len(before) < min(offset, _ENDING):
+        if len(before) < min(offset, _PART):
             return False
-        return ending is None or zlib.crc32(before) == ending
+        return ending in {None, zlib.crc32(before)} and self._begins_in(opened.file)
+
+    def _begins_in(self, file: IO[bytes]) -> bool:
+        """Return whether a file has the first line that was read."""
+        file.seek(0)
+        return self._position.beginning in {None, _beginning(file.readline(_PART))}
 
     def _keep(self, opened: "_OpenFile | None") -> None:
         if self._open is not None:
@@ -273,7 +286,7 @@ class LineTail:
         if self._open is None:
             return
         file, inode, fault = self._open
-        _, offset, number, _ = self._position
+        _, offset, number, _, beginning = self._position
         before = _bytes_before(file, offset)
         while True:
             line, size = _raw_line(file, self._limits.row)
@@ -283,9 +296,14 @@ class LineTail:
             if not (has_end or is_ended or (self._is_whole and _is_complete(line))):
                 self.unfinished = number + 1
                 return
-            offset, before = offset + size, (before + line)[-_ENDING:]
-            self._position = TailPosition(inode, offset, number + has_end, zlib.crc32(before))
-            if size - has_end > self._limits.row:
+            is_too_long = size - has_end > self._limits.row
+            if not offset:
+                beginning = None if is_too_long else _beginning(line)
+            offset, before = offset + size, (before + line)[-_PART:]
+            self._position = TailPosition(
+                inode, offset, number + has_end, zlib.crc32(before), beginning
+            )
+            if is_too_long:
                 too_long = str(self._limits.exceeded("row", "the line is too long"))
                 yield TailedLine(number + 1, "", self._position, too_long)
             else:
@@ -332,11 +350,16 @@ def _age(suffix: str) -> tuple[bool, int] | None:
     return is_dated, int(digits) if is_dated else -int(digits)
 
 
+def _beginning(line: bytes) -> int:
+    """Return the checksum of a first line; its line end may be added later."""
+    return zlib.crc32(line[:_PART].rstrip(b"\r\n"))
+
+
 def _bytes_before(file: IO[bytes], offset: int) -> bytes:
     """Return the last bytes before `offset`, at which the file is then."""
     file.seek(0, os.SEEK_END)  # discards the buffer, since the file may have been written again
-    file.seek(max(0, offset - _ENDING))
-    return file.read(min(offset, _ENDING))
+    file.seek(max(0, offset - _PART))
+    return file.read(min(offset, _PART))
 
 
 def _raw_line(file: IO[bytes], most: int) -> tuple[bytes, int]:
@@ -346,7 +369,7 @@ def _raw_line(file: IO[bytes], most: int) -> tuple[bytes, int]:
     while size > most and piece and not piece.endswith(b"\n"):
         piece = file.readline(_PIECE)
         size += len(piece)
-        line = (line + piece)[-_ENDING:]
+        line = (line + piece)[-_PART:]
     return line, size
 
 

@@ -12,10 +12,23 @@ def connection_problem(error: BaseException) -> str:
 
     The failed connection may be the cause of `error`, at any depth.
     """
+    failed = _failed_connection(error)
+    return f"cannot connect to {failed.host}:{failed.port}: {_reason(failed)}" if failed else ""
+
+
+def connection_problem_in_log(error: BaseException) -> str:
+    """Return the same without the address of the server, and so without a reason that names it."""
+    failed = _failed_connection(error)
+    if failed is None:
+        return ""
+    return f"cannot connect: {_reason(failed)}" if failed.os_error.errno else "cannot connect"
+
+
+def _failed_connection(error: BaseException) -> aiohttp.ClientConnectorError | None:
     for cause in _causes(error):
         if isinstance(cause, aiohttp.ClientConnectorError):
-            return f"cannot connect to {cause.host}:{cause.port}: {_reason(cause)}"
-    return ""
+            return cause
+    return None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

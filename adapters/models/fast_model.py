@@ -15,7 +15,10 @@ import msgspec
 from yarl import URL
 
 from spanjury.adapters.models.batch_files import BatchAccess
-from spanjury.adapters.models.connection_errors import connection_problem
+from spanjury.adapters.models.connection_errors import (
+    connection_problem,
+    connection_problem_in_log,
+)
 from spanjury.adapters.models.event_loop import asyncio_loop
 from spanjury.adapters.models.model_errors import refused_form, short_line
 from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
@@ -170,6 +173,7 @@ class FastModel:
         except aiohttp.ClientConnectorError as error:
             problem = short_line(connection_problem(error), key=self.api_key)
             unreached = TransientModelError(f"{self.source}: {problem}")
+            unreached.unconnected = connection_problem_in_log(error)
             unreached.was_sent = False
             raise unreached from None
         except Exception as error:  # noqa: BLE001 - aiohttp does not wrap all errors

@@ -13,7 +13,10 @@ from typing import Any
 import openai
 
 from spanjury.adapters.models.batch_files import BatchAccess
-from spanjury.adapters.models.connection_errors import connection_problem
+from spanjury.adapters.models.connection_errors import (
+    connection_problem,
+    connection_problem_in_log,
+)
 from spanjury.adapters.models.litellm_backend import Backend, find_backend
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
 from spanjury.adapters.models.model_errors import (
@@ -306,9 +309,11 @@ def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return ModelTimeoutError(message, retry_after=wait)
     refused = isinstance(error, litellm.exceptions.ContentPolicyViolationError)
-    return error_by_status(
+    failure = error_by_status(
         message, status=status, wait=wait, refused=refused or names_policy(str(error))
     )
+    failure.unconnected = connection_problem_in_log(error)
+    return failure
 
 
 def _status(error: Exception) -> int | None:

@@ -22,8 +22,8 @@ class Outage:
     """The wait for a model, logged once when it begins and once when it ends.
 
     Calls wait at most `longest` seconds. A wait is logged once a probe has failed, or after
-    `silence` seconds without any reply. The log has the `name` of the model and no address;
-    messages on screen use `where`.
+    `silence` seconds without any reply; then its first error is logged as well. The log has the
+    `name` of the model and no address; messages on screen use `where`.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class Outage:
         self._silence = silence
         self._clock = clock
         self._began: float | None = None
+        self._has_reason = False
         self._shown_from = 0.0
         self._limit = longest
         self._answers = 0
@@ -45,12 +46,15 @@ class Outage:
             self._began = self._clock()
             self._shown_from = time.monotonic()  # other threads cannot read the event loop's clock
             self._limit = self._longest if longest is None else longest
-            log.warning(
-                "outage.begun",
-                model=self._name,
-                longest=self._limit,
-                error="no reply yet" if error is None else kind_of(error),
-            )
+        elif error is None or self._has_reason:
+            return
+        self._has_reason = error is not None
+        log.warning(
+            "outage.begun",
+            model=self._name,
+            longest=self._limit,
+            error="no reply yet" if error is None else error.unconnected or kind_of(error),
+        )
 
     def end(self) -> None:
         """Record that the model has answered; log it if calls were waiting."""

@@ -276,7 +276,10 @@ def find_run(named: Path) -> RunFolder:
     for run in (RunFolder(named), RunFolder(runs_home() / named)):
         if run.exists:
             return run
-    raise StoreError(f"there is no run {named}, neither as a folder nor in {runs_home()}")
+    raise StoreError(
+        f"there is no run {named}, neither as a folder nor in {runs_home()}: 'spanjury runs' lists"
+        " them"
+    )
 
 
 def _changes(before: object, now: object) -> Iterator[str]:

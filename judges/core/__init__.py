@@ -6,7 +6,14 @@ not imported here, because they load slowly and few callers need them: the regis
 """
 
 from spanjury.judges.core.addresses import without_secrets
-from spanjury.judges.core.arguments import check_arguments, check_field_types, is_number, is_whole
+from spanjury.judges.core.arguments import (
+    check_arguments,
+    check_field_types,
+    fitted,
+    is_number,
+    is_whole,
+    repeatable,
+)
 from spanjury.judges.core.aspect import Aspect, Criterion, Kind, Task
 from spanjury.judges.core.chat import (
     ChatRequest,
@@ -315,6 +322,7 @@ __all__ = [
     "fingerprint",
     "first_error_alone",
     "first_problem",
+    "fitted",
     "forced_logprobs",
     "gravest",
     "hide",
@@ -330,6 +338,7 @@ __all__ = [
     "probability_with",
     "reason_of",
     "release_values",
+    "repeatable",
     "repetitions_last",
     "score_of_probability",
     "scrub",

@@ -5,15 +5,18 @@ value would fail far from the call, or count as another, as True does as 1.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
-from typing import Literal, TypeGuard, Union, get_args, get_origin, get_type_hints
+from typing import Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from spanjury.judges.core.errors import ConfigError
 from spanjury.judges.core.scrubbing import scrub
+
+T = TypeVar("T")
 
 _LONGEST = 80
 """Most characters of a value in a message."""
@@ -73,9 +76,34 @@ def check_arguments(function: Callable[..., object], values: Mapping[str, object
 
 
 def check_field_types(made: object) -> None:
-    """Raise `ConfigError` if a field of a dataclass does not fit its annotation."""
+    """Convert the fields of a dataclass by `fitted`; raise `ConfigError` if one does not fit.
+
+    To be called while the dataclass, which may be frozen, is built.
+    """
     kind: Callable[..., object] = type(made)
-    check_arguments(kind, {name: getattr(made, name) for name in _hints(kind)})
+    values = fitted(kind, {name: getattr(made, name) for name in _hints(kind)})
+    for name, value in values.items():
+        if value is not getattr(made, name):
+            object.__setattr__(made, name, value)
+    check_arguments(kind, values)
+
+
+def fitted(function: Callable[..., object], values: Mapping[str, object]) -> dict[str, object]:
+    """Convert numbers of other libraries, decimals and iterators among the arguments of a function.
+
+    They become an int, a float or a tuple where the annotation asks for a number or a list. Numbers
+    are then written to files and compared like any other.
+    """
+    hints = _hints(function)
+    return {
+        name: _fitted(value, _alternatives(hints[name])) if name in hints else value
+        for name, value in values.items()
+    }
+
+
+def repeatable(values: T) -> T:
+    """Return the items of an iterator as a tuple, and any other value unchanged."""
+    return cast("T", tuple(values)) if isinstance(values, Iterator) else values
 
 
 @cache
@@ -84,6 +112,17 @@ def _hints(function: Callable[..., object]) -> Mapping[str, object]:
         return get_type_hints(function)
     except (NameError, AttributeError, TypeError, SyntaxError):  # as of a plugin's own types
         return {}
+
+
+def _fitted(value: object, hints: Sequence[object]) -> object:
+    """Return a number as an int or a float, and an iterator as a tuple, if a type asks for them."""
+    if isinstance(value, int | float):
+        return value
+    if float in hints and isinstance(value, Real | Decimal):
+        return float(value)
+    if int in hints and is_whole(value):
+        return int(value)
+    return value if any(_is_of(value, each) for each in hints) else repeatable(value)
 
 
 def _problem(value: object, hint: object, *, name: str) -> str:

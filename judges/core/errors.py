@@ -157,12 +157,14 @@ class ModelError(EvaluationError):
     """A model gave no usable reply.
 
     ``status`` is the HTTP status that its server returned, if any. Logs name it instead of the
-    message, in which a server may repeat the request. ``was_sent`` says whether the request may
-    have reached the server and been charged.
+    message, in which a server may repeat the request, or ``unconnected``, which says why there was
+    no connection and names no address. ``was_sent`` says whether the request may have reached the
+    server and been charged.
     """
 
     outcome: ClassVar[Outcome] = Outcome.BACKEND_FAILED
     status: int | None = None
+    unconnected: str = ""
     was_sent: bool = True
 
 

@@ -49,8 +49,8 @@ def check_samples(named: NamedMetric, samples: Sequence[Sample], *, ids: Sequenc
 def _refuse(name: str, need: str, lacking: Sequence[bool], *, ids: Sequence[str]) -> None:
     rows = [segment_id for segment_id, lacks in zip(ids, lacking, strict=True) if lacks]
     if rows:
-        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-        raise DataError(f"metric {name!r} needs {need}, and row {rows[0]!r}{more} has none")
+        lacks = f" and {len(rows) - 1} more have none" if len(rows) > 1 else " has none"
+        raise DataError(f"metric {name!r} needs {need}, and row {rows[0]!r}{lacks}")
 
 
 def sample_of(segment: Segment) -> Sample:

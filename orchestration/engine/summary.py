@@ -1,7 +1,7 @@
 """A run's summary: means with their coverage, and counts of failures."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -157,6 +157,18 @@ def open_questions(report: PanelReport) -> Iterator[str]:
             yield f"not judged by {one_line(seat.seat)}: {one_line(seat.report.reason)}"
     if report.cannot_tell and not report.spans and not report.unverified and report.rationale:
         yield f"rests on: {one_line(report.rationale)}"
+
+
+def is_open(risks: Iterable[Risk | None]) -> bool:
+    """Return whether a text with these decisions is unsure, and other judges might decide it.
+
+    It is then unsure by thresholds that were measured. Without measured thresholds, and by errors
+    such as an empty text, it would stay unsure beside other judges.
+    """
+    made = [risk for risk in risks if risk is not None]
+    return not any(risk.decision is Decision.FAULTY for risk in made) and any(
+        risk.decision is Decision.UNSURE and risk.share is not None for risk in made
+    )
 
 
 @dataclass(slots=True)

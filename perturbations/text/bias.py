@@ -42,7 +42,7 @@ def confident_tone(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Begin `k` sentences with words of certainty."""
     continuations = [(p.start, rest) for p in passages(text) if (rest := continued(text, p))]
     drawn = chosen(
-        len(continuations), rng, k=k, what="sentences that could go on after other words"
+        len(continuations), rng, k=k, what="sentences to which words could be added at the front"
     )
     edits = []
     for start, rest in (continuations[index] for index in drawn.tolist()):

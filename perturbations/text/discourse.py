@@ -156,7 +156,9 @@ def rewrite_and_insert(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     worded = [i for i, p in enumerate(sentences) if " " in p.text and continued(text, p)]
     rich = [index for index in worded if _has_other_words(sentences[index].text)]
     worded = rich if len(rich) >= k else worded
-    drawn = chosen(len(worded), rng, k=k, what="sentences that could go on after other words")
+    drawn = chosen(
+        len(worded), rng, k=k, what="sentences to which words could be added at the front"
+    )
     return [
         inserted_after(text, sentences, _restated(text, sentences[index], rng=rng), index=index)
         for index in (worded[index] for index in sorted(drawn.tolist()))

@@ -50,6 +50,13 @@ def test_the_expected_effect_is_known_for_named_aspects_or_for_all() -> None:
     assert take_another.effect_on("anything") == "falls"
 
 
+def test_effects_are_in_the_same_order_in_every_process() -> None:
+    names = {"relevance", "fluency", "coherence", "accuracy", "consistency"}
+    declared = text_perturbation(family="own", level="word", harms=names, spares={"z", "b", "q"})
+    effects = declared(lambda text, _: text).effects
+    assert [*effects] == ["b", "q", "z", *sorted(names)]
+
+
 @pytest.mark.parametrize(
     ("declared", "reason"),
     [

@@ -182,6 +182,8 @@ def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
     if inputs := {**dict(_inputs(shape, row, taken)), **_given_inputs(shape, row)}:
         native["inputs"] = inputs
     _add_names(shape, row, native=native, taken=taken)
+    if row.get("system") is not None:  # which takes precedence
+        taken.pop("system", None)
     used = {column.partition(".")[0] for column in (*taken.values(), *shape.ids)}
     return Reading({**native, **_kept(shape, row, used)}, taken)
 

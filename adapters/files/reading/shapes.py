@@ -92,7 +92,7 @@ class Shape:
     inputs: tuple[Input, ...] = ()
     spread: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
-    system: tuple[str, ...] = ()
+    system: tuple[str, ...] = ("model",)
     ids: tuple[str, ...] = ("id",)
     task: str = ""
     read: Callable[[object], str | None] = text_of
@@ -187,7 +187,6 @@ SHAPES = (
         output=("output", "response"),
         inputs=TURNS,
         references=("reference", "ideal"),
-        system=("model",),
         task=_QA,
     ),
     Shape(
@@ -196,7 +195,6 @@ SHAPES = (
         output=_CONVERSATIONS,
         inputs=TURNS,
         references=("reference", "ideal"),
-        system=("model",),
         task=_QA,
         read=last_reply,
     ),
@@ -243,7 +241,6 @@ AGENT_SHAPE = Shape(
     forms=((CONVERSATIONS,),),
     output=(),
     references=("reference", "ideal"),
-    system=("model",),
     task=AGENT,
 )
 """The shape of rows with trajectories, found by `whole_conversation` instead of by columns."""

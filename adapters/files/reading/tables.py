@@ -66,7 +66,8 @@ class _Texts:
         for line in self._lines:
             size = len(line.text) + (size if line.number > self.begin else 0)
             if line.fault:
-                self.faults.append(f"{line.fault} (line {line.number})")
+                where = f" (line {line.number})" if line.number > self.begin else ""
+                self.faults.append(f"{line.fault}{where}")
             elif size > self._limits.row:
                 raise _TooLongError(self._limits.exceeded("row", "the record is too long"))
             yield "\n" if self._has_too_many_cells(line.text) else line.text
@@ -190,6 +191,6 @@ def _value(cell: str, *, path: tuple[str, ...], depth: int) -> object:
     if path[0] not in {"human", "scores"}:
         return cell
     try:
-        return float(cell)
+        return cell if "_" in cell else float(cell)  # which would read 1_0 as 10
     except ValueError:
         return cell

@@ -68,7 +68,7 @@ function drawMean(run) {
 function drawShare(share, decision) {
   if (share === null) return "–";
   const bar = styled(h("span.share-bar", { "data-decision": decision, "aria-hidden": "true" }), { width: `${(100 * share).toFixed(1)}%` });
-  return [`${(100 * share).toFixed(0)} %`, h("span.share", {}, bar)];
+  return [`${inPercent(share)} %`, h("span.share", {}, bar)];
 }
 
 // One unit for all runs: dollars unless the price of a model is unknown.

@@ -95,9 +95,9 @@ function ratesOf({ false_alarms: alarms, misses, spread, measured_on: counted })
   if (share === null || share === undefined) return null;
   const isMiss = alarms === null || alarms === undefined;
   const which = isMiss ? "Share of texts with an error that are called ok" : "Share of texts without an error that get this decision or a more severe one";
-  const range = spread ? ` (${spread.map((each) => Math.round(100 * each)).join("–")}%, depending on the kind of text)` : "";
+  const range = spread ? ` (${spread.map(inPercent).join("–")}%, depending on the kind of text)` : "";
   const said = `${which}${counted ? `, counted on ${counted}` : ""}.`;
-  return h("details.false-alarms", {}, h("summary", {}, `${isMiss ? "misses" : "false alarms"}: ${Math.round(100 * share)}%${range}`), said);
+  return h("details.false-alarms", {}, h("summary", {}, `${isMiss ? "misses" : "false alarms"}: ${inPercent(share)}%${range}`), said);
 }
 
 const MOST_UNVERIFIED = 3; // more are folded, so that the text stays in sight
@@ -107,7 +107,7 @@ function drawUnverified(result) {
   const sentences = result.unverified ?? [];
   if (sentences.length === 0 || result.decision === "ok") return null;
   const items = sentences.map(({ text, probability, reason, words }) =>
-    h("li", {}, h("bdi.quote", {}, clipped(text, 240)), h("span.why", {}, reason, words?.length > 0 && [" ", h("bdi.words", {}, words.join(", "))], h("span.chance", {}, ` P(error) ${inDigits(probability)}`))),
+    h("li", {}, h("bdi.quote", {}, clipped(text, 240)), h("span.why", {}, words?.length > 0 ? [`${reason.replace(/\.$/, "")}: `, h("bdi.words", {}, words.join(", "))] : reason, h("span.chance", {}, ` P(error) ${inDigits(probability)}`))),
   );
   const title = `Not verified: ${counted(sentences.length, "sentence")}`;
   const list = h("ul", {}, items);

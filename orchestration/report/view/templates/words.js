@@ -30,6 +30,13 @@ function signed(value, digits = 2) {
   return value > 0 ? `+${written}` : `−${written.slice(1)}`;
 }
 
+// Rounded as in the terminal, where a half goes to the even number.
+function inPercent(share) {
+  const percent = 100 * share;
+  const rounded = Math.round(percent);
+  return rounded - percent === 0.5 ? 2 * Math.round(percent / 2) : rounded;
+}
+
 function counted(count, noun, plural = `${noun}s`) {
   return `${inThousands(count)} ${count === 1 ? noun : plural}`;
 }

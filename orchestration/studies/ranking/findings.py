@@ -4,16 +4,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanjury.judges.core import counted
-from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, bounded, holm_adjusted
+from spanjury.orchestration.studies.ranking.marked_systems import FEWEST_MARKS, MarkedSystems
 from spanjury.orchestration.studies.ranking.score_table import (
-    CONFIDENCE,
     POWER,
+    Ends,
     JudgedMean,
     Rank,
     RankedText,
@@ -27,100 +27,14 @@ from spanjury.orchestration.studies.ranking.score_table import (
     within_difference,
 )
 from spanjury.orchestration.studies.sampling import left_out_note
-from spanjury.stats.arrays import FloatArray
-from spanjury.stats.moderation import MarkVariance, mark_variance, moderated
 from spanjury.stats.powered_estimates import PoweredEstimate
-from spanjury.stats.prediction_powered import (
-    marks_needed,
-    powered_difference,
-    powered_mean,
-    powered_tuning,
-)
+from spanjury.stats.prediction_powered import marks_needed
 from spanjury.stats.raters.agreement import krippendorff_alpha
+from spanjury.stats.resampling import Estimate
 
-FEWEST_MARKS = 5
-"""Marked texts of an aspect from which on people's scores are used."""
-_TUNED = 20
-"""Marked texts from which on the panel's scores count: what a point of them is worth is chosen
-once for all systems, and taken as known."""
 _DIGITS = 9
 """Decimals of adjusted means: equal ones are to tie."""
 Basis = Literal["judges", "people and judges"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MarkedSystems:
-    """Systems of which people marked some texts."""
-
-    table: ScoreTable
-    tuning: float
-    """People's points that a point of the panel counts."""
-    variance: MarkVariance
-    """Variance of a mark within its system, which systems with few equal marks borrow."""
-
-    @classmethod
-    def of(cls, table: ScoreTable) -> Self | None:
-        """Return the systems of a table; None where people marked too little."""
-        if table.marked < FEWEST_MARKS:
-            return None
-        tuning = 0.0
-        if table.marked >= _TUNED:
-            tuning = powered_tuning(
-                table.people, table.judged, weights=table.weights, clusters=table.inputs
-            )
-        systems = range(len(table.systems))
-        columns = np.ones(table.inputs.size, dtype=np.bool_)
-        variance = mark_variance(
-            [_mean(table, system, tuning=tuning) for system in systems],
-            [_size(table, system, columns) for system in systems],
-        )
-        return cls(table=table, tuning=tuning, variance=variance)
-
-    def mean(self, system: int) -> PoweredEstimate:
-        """Estimate people's mean of a system."""
-        columns = np.ones(self.table.inputs.size, dtype=np.bool_)
-        return moderated(
-            _mean(self.table, system, tuning=self.tuning),
-            variance=self.variance,
-            sizes=[_size(self.table, system, columns)],
-            confidence=CONFIDENCE,
-        )
-
-    def difference(self, pair: tuple[int, int], columns: NDArray[np.bool_]) -> PoweredEstimate:
-        """Estimate people's difference of two systems, over the texts in some columns."""
-        table, rows = self.table, np.ix_(np.array(pair), np.flatnonzero(columns))
-        estimate = powered_difference(
-            table.people[rows],
-            table.judged[rows],
-            weights=table.weights[rows],
-            clusters=table.inputs[columns],
-            tuning=self.tuning,
-            confidence=CONFIDENCE,
-        )
-        return moderated(
-            estimate,
-            variance=self.variance,
-            sizes=[_size(table, system, columns) for system in pair],
-            confidence=CONFIDENCE,
-        )
-
-
-def _mean(table: ScoreTable, system: int, *, tuning: float) -> PoweredEstimate:
-    return powered_mean(
-        table.people[system],
-        table.judged[system],
-        weights=table.weights[system],
-        clusters=table.inputs,
-        tuning=tuning,
-        confidence=CONFIDENCE,
-    )
-
-
-def _size(table: ScoreTable, system: int, columns: NDArray[np.bool_]) -> float:
-    """Return as many marks of one chance as would weigh as much as a system's."""
-    marked = columns & ~np.isnan(table.people[system] + table.judged[system])
-    weights: FloatArray = table.weights[system][marked]
-    return float(weights.sum() ** 2 / (weights @ weights)) if weights.size else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,15 +124,11 @@ class AspectRanking:
         """Pairs that the panel's scores separate, rightly or not."""
         return sum(pair.is_apart("judges") for pair in self.pairs)
 
-    def shown_ahead(self, system: str) -> int:
-        """Return how many others a system is shown to be better than."""
-        return self._shown(system, ahead=True)
+    def shown(self, system: str, *, ahead: bool) -> int:
+        """Return how many others a system is shown to be better than.
 
-    def shown_behind(self, system: str) -> int:
-        """Return how many others a system is shown to be worse than, or separated as worse."""
-        return self._shown(system, ahead=False)
-
-    def _shown(self, system: str, *, ahead: bool) -> int:
+        If not `ahead`, those that it is shown to be worse than, or separated from as worse.
+        """
         leads = (
             pair.value_on(self.basis) * (1 if pair.first == system else -1)
             for pair in self.pairs
@@ -287,17 +197,14 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
         reason=reason,
         unmarked=tuple(name for name, is_last in zip(table.systems, last, strict=True) if is_last),
         systems=tuple(
-            SystemFinding(
-                system=table.systems[number],
-                texts=int(table.texts[number]),
-                scored=int(np.count_nonzero(~np.isnan(table.judged[number]))),
-                judged=within(means[number], table.judged_ends),
+            _system(
+                table,
+                number,
+                means=(means[number], powered[number]),
                 comparable=values[number],
                 place=where[number],
-                powered=with_help and within(with_help, table.people_ends),
             )
             for number in order
-            for with_help in (powered[number],)
         ),
         pairs=tuple(pairs),
         marked=table.marked,
@@ -305,6 +212,37 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
         is_weighted=table.is_weighted,
         without_chance=table.without_chance,
         is_adjusted=is_adjusted,
+    )
+
+
+def _system(
+    table: ScoreTable,
+    number: int,
+    *,
+    means: tuple[JudgedMean, PoweredEstimate | None],
+    comparable: float,
+    place: Rank,
+) -> SystemFinding:
+    judged, powered = means
+    return SystemFinding(
+        system=table.systems[number],
+        texts=int(table.texts[number]),
+        scored=int(np.count_nonzero(~np.isnan(table.judged[number]))),
+        judged=within(judged, table.judged_ends),
+        comparable=comparable,
+        place=place,
+        powered=powered and _cut(powered, table.people_ends),
+    )
+
+
+def _cut(estimate: PoweredEstimate, ends: Ends) -> PoweredEstimate:
+    """Return the same cut at the ends of the scale, and without intervals of width 0."""
+    _, low, high = bounded(Estimate(estimate.value, estimate.low, estimate.high))
+    _, plain_low, plain_high = bounded(
+        Estimate(estimate.plain, estimate.plain_low, estimate.plain_high)
+    )
+    return within(
+        estimate._replace(low=low, high=high, plain_low=plain_low, plain_high=plain_high), ends
     )
 
 
@@ -377,17 +315,16 @@ def _pairs(
     # Of all pairs, as Holm's first step takes it: what it lets pass, the others do too.
     confidence = 1 - LEVEL / math.comb(len(order), 2)
     for pair in combinations(order, 2):
-        judged = table.judged[[*pair]]
-        both: NDArray[np.bool_] = np.asarray(~np.isnan(judged).any(axis=0))
-        difference = judged_mean((judged[0] - judged[1])[both], table.inputs[both])
-        powered = people.difference(pair, both) if people and both.any() else None
+        first, second = table.judged[[*pair]]
+        difference = judged_mean(first - second, table.inputs)
+        powered = people.difference(pair) if people and difference.inputs else None
         yield PairFinding(
             first=table.systems[pair[0]],
             second=table.systems[pair[1]],
             judged=within(difference, within_difference(table.judged_ends)),
             adjusted=difference.p,
             more_inputs=more_inputs(difference, confidence=confidence),
-            powered=powered and within(powered, within_difference(table.people_ends)),
+            powered=powered and _cut(powered, within_difference(table.people_ends)),
             # Few marked inputs that happen to agree can show no less.
             powered_adjusted=max(powered.p, least_p(powered.clusters)) if powered else math.nan,
             more_marks=_more_marks(powered, confidence=confidence),
@@ -449,6 +386,14 @@ def cautions(ranking: AspectRanking) -> Iterator[str]:
         yield f"{_few(few)}: fewer than {_FEW_INPUTS} inputs, so intervals may be too narrow"
     if alike := [each.system for each in ranking.systems if each.judged.error < _NO_ERROR]:
         yield f"{_few(alike)}: the panel's scores are all equal, so they have no interval"
+    unsure = [
+        each
+        for each in ranking.pairs
+        if each.powered and math.isnan(each.powered.error) and not ranking.not_shown(each)
+    ]
+    if unsure:
+        names = _few([f"{pair.first} and {pair.second}" for pair in unsure])
+        yield f"{names}: people scored too few texts for an interval of the difference"
     if ranking.without_chance:
         yield left_out_note(ranking.without_chance)
     if turned := ranking.reversed_pairs:

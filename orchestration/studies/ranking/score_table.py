@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.agreement.scorers import Grid
-from spanjury.orchestration.studies.estimates import numbered, with_width
+from spanjury.orchestration.studies.estimates import bounded, numbered
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.powered_estimates import PoweredEstimate, student_p
 from spanjury.stats.resampling import Estimate
@@ -184,14 +184,9 @@ def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
     scored = ~np.isnan(values)
     alike = np.ones(np.count_nonzero(scored))
     mean = weighted_mean(values[scored], alike, clusters=inputs[scored], confidence=CONFIDENCE)
-    p = p_of(mean.value, mean.error, inputs=mean.clusters)
-    (shown,) = with_width([Estimate(mean.value, mean.low, mean.high)])
-    return JudgedMean(*shown, mean.error, p, mean.clusters)
-
-
-def p_of(value: float, error: float, *, inputs: int) -> float:
-    """Return the two-sided p-value that a value with this standard error over inputs is 0."""
-    return max(student_p(value, error, freedom=inputs - 1), least_p(inputs))
+    p = student_p(mean.value, mean.error, freedom=mean.clusters - 1)
+    shown = bounded(Estimate(mean.value, mean.low, mean.high))
+    return JudgedMean(*shown, mean.error, max(p, least_p(mean.clusters)), mean.clusters)
 
 
 def least_p(inputs: int) -> float:
@@ -205,7 +200,7 @@ def least_p(inputs: int) -> float:
 def more_inputs(difference: JudgedMean, *, confidence: float = CONFIDENCE) -> float:
     """Return how many more inputs show the difference with a power of 80 %, if it stays.
 
-    Infinite where there is none; NaN where its error is unknown.
+    Infinite if there is none; NaN where its error is unknown.
     """
     if math.isnan(difference.error):
         return math.nan

@@ -28,7 +28,6 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.estimates import with_width
 from spanjury.orchestration.studies.ranking.findings import AspectRanking, PairFinding, cautions
 from spanjury.stats.powered_estimates import PoweredEstimate
 from spanjury.stats.resampling import Estimate
@@ -50,7 +49,9 @@ _METHOD = (
     " corrected by the panel's error on marked texts. They are unbiased if the marked texts were"
     " drawn at random, or with the chances in their rows. A good panel makes their intervals"
     " narrower: the column *worth* is the number of marks that would be as precise without a panel."
-    " Systems with few marks borrow the usual variance of a mark (Smyth 2004)."
+    " Standard errors by people, also of people alone, are shrunk towards the usual one: those of"
+    " means towards that of all systems, those of differences towards that of all pairs, if there"
+    " are more than two systems (Smyth 2004)."
 )
 
 
@@ -116,8 +117,8 @@ def ranking_report(findings: RankingFindings) -> Report:
 def _answer(ranking: AspectRanking) -> Prose:
     """Say which system is best, and whether that is shown."""
     best, *_ = ranking.systems
-    ahead, others = ranking.shown_ahead(best.system), len(ranking.systems) - 1
-    if ranking.shown_behind(best.system):
+    ahead, others = ranking.shown(best.system, ahead=True), len(ranking.systems) - 1
+    if ranking.shown(best.system, ahead=False):
         return prose(
             "On {}, no system is named best: the order by means contradicts the tests of pairs.",
             emphasis(ranking.aspect),
@@ -142,8 +143,9 @@ _PAIRS = (
     "Differences are the first system's mean minus the second's, each with its own 95 % interval. "
     "P-values are adjusted for all pairs (Holm), so a pair may not be shown to differ although its "
     "interval excludes 0. More inputs or marks: the number still needed to show the difference. "
-    "All too few: no number of inputs, or of marks on these texts, would be enough."
+    "Never enough: no number of inputs, or of marks on these texts, would show it."
 )
+_SHRUNK = "Standard errors by people are shrunk towards the usual one of all"
 
 
 def _blocks(ranking: AspectRanking) -> Iterator[Block]:
@@ -188,11 +190,13 @@ def _count(ranking: AspectRanking) -> str:
     return f"{ranking.apart:,} of {len(ranking.pairs):,} pairs of systems are shown to differ."
 
 
-_MEANS = "Means with 95 % intervals for inputs like these. Systems that share a letter are not"
-_SHOWN = f"{_MEANS} shown to differ."
+_BY_PEOPLE = (
+    "Means with 95 % intervals for inputs like these. Systems that share a letter are not shown to"
+    f" differ. {_SHRUNK} systems."
+)
 _BY_PANEL = (
-    f"{_MEANS} separated by the panel; those that share none are, whether the panel is right or"
-    " not."
+    "Means with 95 % intervals for inputs like these. The panel separates systems that share no"
+    " letter. That does not mean that the panel is right."
 )
 
 
@@ -219,14 +223,14 @@ def _systems(ranking: AspectRanking) -> Table:
             for each in ranking.systems
         ),
         title=strong(f"{ranking.aspect}: systems"),
-        note=_SHOWN if ranking.basis != "judges" else _BY_PANEL,
+        note=_BY_PEOPLE if ranking.basis != "judges" else _BY_PANEL,
     )
 
 
 def _with_people(powered: PoweredEstimate | None) -> Iterator[Entry]:
     plain, worth = None, math.inf
     if powered is not None:
-        (plain,) = with_width([Estimate(powered.plain, powered.plain_low, powered.plain_high)])
+        plain = Estimate(powered.plain, powered.plain_low, powered.plain_high)
         worth = powered.effective_marks
     yield spread("people alone", plain, _VALUE, wrap=True)
     yield spread("people and judges", powered, _VALUE, wrap=True)
@@ -235,10 +239,11 @@ def _with_people(powered: PoweredEstimate | None) -> Iterator[Entry]:
 
 
 def _pairs(ranking: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
+    is_shrunk = ranking.basis != "judges" and len(ranking.pairs) > 1
     return table_of(
         (_pair(each, ranking) for each in pairs),
         title=strong(f"{ranking.aspect}: {'all pairs' if only_page else 'adjacent systems'}"),
-        note=_PAIRS,
+        note=f"{_PAIRS} {_SHRUNK} pairs." if is_shrunk else _PAIRS,
         only="page" if only_page else "terminal",
     )
 
@@ -282,4 +287,4 @@ def p_cell(value: float) -> Cell:
 def _more(count: float, *, is_apart: bool) -> Cell:
     if is_apart or math.isnan(count):
         return Cell(None)
-    return Cell(f"{count:,.0f}" if math.isfinite(count) else "all too few")
+    return Cell(f"{count:,.0f}" if math.isfinite(count) else "never enough")

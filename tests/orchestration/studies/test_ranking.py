@@ -1,6 +1,7 @@
 """Systems ranked: by hand, and where the truth is known from a simulation."""
 
 import math
+from collections.abc import Sequence
 from io import StringIO
 
 import numpy as np
@@ -86,6 +87,76 @@ def test_a_difference_is_of_pairs_as_a_paired_t_test_has_it() -> None:
     assert pair.judged.value == pytest.approx(np.mean(np.subtract(first, second)))
     assert pair.judged.p == pytest.approx(expected.pvalue)
     assert pair.judged.low == pytest.approx(expected.confidence_interval().low)
+
+
+def marked(*levels: Sequence[float]) -> list[RankedText]:
+    """Return texts of systems that people scored completely, by a panel that says nothing."""
+    return [
+        RankedText(system=name, source=str(place), score=3.0, people={"": float(score)})
+        for name, scores in zip(NAMES, levels, strict=False)
+        for place, score in enumerate(scores)
+    ]
+
+
+def test_two_systems_that_people_scored_completely_have_a_paired_t_test() -> None:
+    """They are anticorrelated, so independent errors would be too small."""
+    rows = (1.0, 5.0, 2.0, 4.0, 5.0, 1.0, 3.0), (4.0, 1.0, 4.0, 2.0, 2.0, 4.0, 1.0)
+    (pair,) = ranked(marked(*rows)).pairs
+
+    expected = ttest_rel(*rows)
+    assert pair.powered is not None
+    assert pair.powered.p == pytest.approx(expected.pvalue)
+    assert pair.powered.low == pytest.approx(expected.confidence_interval().low)
+    assert pair.powered.high == pytest.approx(expected.confidence_interval().high)
+
+
+def test_inputs_that_are_hard_for_all_systems_widen_no_difference() -> None:
+    rng = np.random.default_rng(3)
+    scores = 5 * rng.normal(size=12) + rng.normal(size=(3, 12))
+    for pair in ranked(marked(*scores)).pairs:
+        first, second = (scores[NAMES.index(name)] for name in (pair.first, pair.second))
+        expected = ttest_rel(first, second).confidence_interval()
+        assert pair.powered is not None
+        width = pair.powered.high - pair.powered.low
+        assert width == pytest.approx(expected.high - expected.low, rel=0.25)
+
+
+def test_differences_that_are_all_equal_have_no_interval() -> None:
+    (pair,) = ranked(marked((2.0, 3.0, 5.0, 4.0), (1.0, 2.0, 4.0, 3.0))).pairs
+
+    assert pair.powered is not None
+    assert pair.powered.value == 1
+    assert math.isnan(pair.powered.low)
+    assert math.isnan(pair.powered.high)
+    assert pair.powered_adjusted == pytest.approx(least_p(4))
+
+
+def test_a_single_mark_of_one_of_two_systems_gives_no_interval_and_a_caution() -> None:
+    rows = marked((1.0, 5.0, 2.0, 4.0, 5.0), (4.0, 1.0, 4.0, 2.0, 2.0))
+    ranking = ranked(
+        [
+            RankedText(system=each.system, source=each.source, score=each.score)
+            if each.system == "bee" and each.source != "0"
+            else each
+            for each in rows
+        ]
+    )
+    (pair,) = ranking.pairs
+    assert pair.powered is not None
+    assert math.isnan(pair.powered.low)
+    assert not ranking.shows(pair)
+    assert "bee and ant: people scored too few texts for an interval of the difference" in {
+        *cautions(ranking)
+    }
+
+
+@pytest.mark.parametrize(("systems", "is_shrunk"), [(2, False), (3, True)])
+def test_a_note_says_that_errors_of_pairs_are_shrunk(systems: int, *, is_shrunk: bool) -> None:
+    ranking = ranked(marked(*np.random.default_rng(1).normal(3, 1, size=(systems, 6))))
+    found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
+    page = report_markdown(ranking_report(found))
+    assert "shrunk towards the usual one of all systems." in page
+    assert ("shrunk towards the usual one of all pairs." in page) == is_shrunk
 
 
 def test_a_text_without_a_score_is_no_number() -> None:
@@ -242,6 +313,7 @@ def test_a_panel_alone_separates_systems_and_shows_nothing() -> None:
     assert "The panel separates 2 of 3 pairs of systems." in page
     assert "No pair is shown to differ, because people scored no text" in page
     assert page.count("| yes | not shown |") == 2
+    assert "The panel separates systems that share no letter. That does not mean" in page
     aspects = ranking_json(found)["aspects"]
     assert isinstance(aspects, list)
     pairs = aspects[0]["pairs"]
@@ -268,6 +340,7 @@ def test_no_pair_with_an_unmarked_system_is_shown_to_differ() -> None:
     assert [one.place.groups for one in ranking.systems] == ["a", "b", "ab"]
     assert (ranking.systems[2].place.best, ranking.systems[2].place.worst) == (1, 3)
     assert any("people scored no text of cat" in one for one in cautions(ranking))
+    assert not any("too few texts" in one for one in cautions(ranking))
     document = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
     page = report_markdown(ranking_report(document))
     assert page.count("| not shown |") == 2
@@ -398,6 +471,8 @@ def test_marks_are_too_few_if_all_texts_are_marked() -> None:
     assert first.powered
     assert first.powered.marked == first.powered.items
     assert math.isinf(first.more_marks)
+    found = RankingFindings(runs=("r",), people="p", aspects=(ranked(rows),), notes=())
+    assert "| never enough |" in report_markdown(ranking_report(found))
 
 
 def test_a_report_says_who_is_not_shown_to_differ_and_json_has_all_figures() -> None:

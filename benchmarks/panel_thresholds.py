@@ -1,17 +1,17 @@
 """Fit a panel's probability and its decisions to texts on which none of its judges was trained.
 
     python benchmarks/panel_thresholds.py FILE… [--judges grounding,reader] [--model NAME]
-        [--misses .1] [--set-misses .2] [--alarms .1]
+        [--misses .1] [--set-misses .2] [--alarms .1] [--set-alarms .2]
 
 FILEs are marked texts of sets that were held out of training; `FILE=N` uses N texts of one. All
 sets have the same weight, and within a set so do the texts with errors and those without. Prints
 the weights of the judges' log odds, slope and intercept, and two thresholds: the highest below
 which lie at most `--misses` of the texts with errors in every *wording* and `--set-misses` in every
-set, and the lowest from which at most `--alarms` of those without do in every set. A text's wording
-is the least share of a sentence's content words that its passages contain: near from 0.9, reworded
-from 0.7, else inferred. Then both rates and the share of decisions are printed, by set and by
-wording, each set judged with weights fitted to the others. The results are used in
-`orchestration/engine/thresholds.py`.
+set, and the lowest from which at most `--alarms` of those without do in every wording and
+`--set-alarms` in every set. A text's wording is the least share of a sentence's content words that its
+passages contain: near from 0.9, reworded from 0.7, else inferred. Then both rates and the share of
+decisions are printed, by set and by wording, each set judged with weights fitted to the others. The
+results are used in `orchestration/engine/thresholds.py`.
 """
 
 import argparse
@@ -179,25 +179,30 @@ def _from(bound: float) -> Callable[[Floats], NDArray[np.bool_]]:
     return lambda shares: shares >= bound
 
 
-def thresholds(
-    held: Held, *, misses: float, set_misses: float, alarms: float
-) -> tuple[float, float]:
-    """Return the probability below which a text is ok, and that from which it is faulty."""
-    grid = np.arange(0.01, VOUCHED + 0.001, 0.01).round(2)
-    fine = [
-        bound
-        for bound in grid
-        if all(
-            not held.rate(_below(bound), faulty=True, wording=name) > misses for name, _ in WORDINGS
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The largest share of wrong decisions, in any wording and in any set."""
+
+    wording: float
+    of_set: float
+
+    def hold(
+        self, held: Held, such: Callable[[Floats], NDArray[np.bool_]], *, faulty: bool
+    ) -> bool:
+        """Return whether the texts of one kind that satisfy `such` are within the bounds."""
+        by_wording = (held.rate(such, faulty=faulty, wording=name) for name, _ in WORDINGS)
+        return not (
+            any(rate > self.wording for rate in by_wording)
+            or any(rate > self.of_set for rate in held.rates(such, faulty=faulty))
         )
-        and not any(rate > set_misses for rate in held.rates(_below(bound), faulty=True))
-    ]
-    steps = np.arange(0.5, 1.0, 0.01).round(2)
-    grave = [
-        bound
-        for bound in steps
-        if not any(rate > alarms for rate in held.rates(_from(bound), faulty=False))
-    ]
+
+
+def thresholds(held: Held, *, misses: Bounds, alarms: Bounds) -> tuple[float, float]:
+    """Return the probability below which a text is ok, and that from which it is faulty."""
+    low = np.arange(0.01, VOUCHED + 0.001, 0.01).round(2)
+    high = np.arange(0.5, 1.0, 0.01).round(2)
+    fine = [bound for bound in low if misses.hold(held, _below(bound), faulty=True)]
+    grave = [bound for bound in high if alarms.hold(held, _from(bound), faulty=False)]
     return round(float(max(fine, default=0.01)), 2), round(float(min(grave, default=1.0)), 2)
 
 
@@ -210,6 +215,7 @@ def main() -> None:
     parser.add_argument("--misses", type=float, default=0.1)
     parser.add_argument("--set-misses", type=float, default=0.2)
     parser.add_argument("--alarms", type=float, default=0.1)
+    parser.add_argument("--set-alarms", type=float, default=0.2)
     options = parser.parse_args()
     judges = options.judges.split(",")
     sets = []
@@ -224,7 +230,9 @@ def main() -> None:
         shares=[probabilities(judged, fit) for judged, fit in zip(sets, without, strict=True)],
     )
     ok, faulty = thresholds(
-        held, misses=options.misses, set_misses=options.set_misses, alarms=options.alarms
+        held,
+        misses=Bounds(wording=options.misses, of_set=options.set_misses),
+        alarms=Bounds(wording=options.alarms, of_set=options.set_alarms),
     )
     total = parameters[:-1].sum()
     print("weights", dict(zip(judges, (parameters[:-1] / total).round(3).tolist(), strict=True)))

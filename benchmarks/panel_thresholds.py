@@ -8,10 +8,10 @@ sets have the same weight, and within a set so do the texts with errors and thos
 the weights of the judges' log odds, slope and intercept, and two thresholds: the highest below
 which lie at most `--misses` of the texts with errors in every *wording* and `--set-misses` in every
 set, and the lowest from which at most `--alarms` of those without do in every wording and
-`--set-alarms` in every set. A text's wording is the least share of a sentence's content words that its
-passages contain: near from 0.9, reworded from 0.7, else inferred. Then both rates and the share of
-decisions are printed, by set and by wording, each set judged with weights fitted to the others. The
-results are used in `orchestration/engine/thresholds.py`.
+`--set-alarms` in every set. A text's wording is the least share of a sentence's content words that
+its passages contain: near from 0.9, reworded from 0.7, else inferred. Then both rates and the share
+of decisions are printed, by set and by wording, each set judged with weights fitted to the others.
+The results are used in `orchestration/engine/thresholds.py`.
 """
 
 import argparse

@@ -244,7 +244,8 @@ def test_a_command_that_is_refused_leaves_what_was_in_its_folder() -> None:
     assert [path.name for path in Path("run").iterdir()] == ["notes.txt"]
     evaluate("mine", "--run-dir", "run")
     before = sorted(path.name for path in Path("run").iterdir())
-    evaluate("mine", "--judge", "typo", "--run-dir", "run", code=1)
+    evaluate("mine", "--judge", "typo", "--run-dir", "run", code=2)
+    evaluate("mine", "--judge", "grounding", "--run-dir", "run", code=1)
     assert sorted(path.name for path in Path("run").iterdir()) == before
 
 

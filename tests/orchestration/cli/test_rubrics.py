@@ -100,7 +100,7 @@ def test_a_text_ends_with_the_weighted_result_and_a_must_have_fails_it(tmp_path:
     evidence = rows[0]["spans"]
     assert isinstance(evidence, list)
     assert evidence[0]["text"] == "30 dollars"
-    assert "1 of 8 fail" in done.stderr  # the criterion counts through the rubric
+    assert "1 of 8 reports" in done.stderr  # the criterion counts through the rubric
     for shown in (done.stdout, resumed.stdout):
         assert "must-have not met" in " ".join(shown.split())
         assert "rubric: shop" in shown

@@ -351,8 +351,8 @@ def _age(suffix: str) -> tuple[bool, int] | None:
 
 
 def _beginning(line: bytes) -> int:
-    """Return the checksum of a first line; its line end may be added later."""
-    return zlib.crc32(line[:_PART].rstrip(b"\r\n"))
+    """Return the checksum of a first line; spaces and its line end may be added later."""
+    return zlib.crc32(line[:_PART].rstrip())
 
 
 def _bytes_before(file: IO[bytes], offset: int) -> bytes:

@@ -89,10 +89,10 @@ def check_field_types(made: object) -> None:
 
 
 def fitted(function: Callable[..., object], values: Mapping[str, object]) -> dict[str, object]:
-    """Convert numbers of other libraries, decimals and iterators among the arguments of a function.
+    """Convert values of numpy, numbers of other libraries and iterators among arguments.
 
-    They become an int, a float or a tuple where the annotation asks for a number or a list. Numbers
-    are then written to files and compared like any other.
+    They become a bool, an int, a float or a tuple where the annotation asks for a truth value, a
+    number or a list. They are then written to files and compared like any other.
     """
     hints = _hints(function)
     return {
@@ -116,12 +116,14 @@ def _hints(function: Callable[..., object]) -> Mapping[str, object]:
 
 def _fitted(value: object, hints: Sequence[object]) -> object:
     """Return a number as an int or a float, and an iterator as a tuple, if a type asks for them."""
-    if isinstance(value, int | float):
+    if type(value) in {bool, int, float}:  # not numpy's float64, which msgspec does not write
         return value
-    if float in hints and isinstance(value, Real | Decimal):
-        return float(value)
+    if bool in hints and _is_truth(value):
+        return bool(value)
     if int in hints and is_whole(value):
         return int(value)
+    if float in hints and isinstance(value, Real | Decimal):
+        return float(value)
     return value if any(_is_of(value, each) for each in hints) else repeatable(value)
 
 

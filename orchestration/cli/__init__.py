@@ -23,3 +23,5 @@ def main() -> None:
         if isinstance(end.__context__, BrokenPipeError):
             raise SystemExit(_READER_LEFT) from end.__context__
         raise
+    except BrokenPipeError as error:  # as while click shows an error in the flags
+        raise SystemExit(_READER_LEFT) from error

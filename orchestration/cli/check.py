@@ -253,8 +253,8 @@ def _missing_source(text: TextFlags, report: "text_report.TextReport") -> str:
     """Return advice if the text has no source, or an empty one; "" otherwise."""
     if not text.source:
         return ": pass the source text with --source FILE"
-    is_empty = not any(content.strip() for content in report.segment.inputs.values())
-    return ": the source is empty" if is_empty else ""
+    contents = [each for each in report.segment.inputs.values() if each != text.question]
+    return "" if any(each.strip() for each in contents) else ": the source is empty"
 
 
 def _undecided(report: "text_report.TextReport") -> list[str]:

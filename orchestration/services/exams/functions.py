@@ -1,6 +1,6 @@
 """The functions of studies in Python, whose keywords are the fields of the studies."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from functools import wraps
 from inspect import Signature, cleandoc, signature
 from typing import Annotated, ParamSpec, Protocol, TypeVar, get_args, get_origin
@@ -31,8 +31,9 @@ def from_python(
     """Return a study's functions, whose keywords are its fields: to await, and to call."""
 
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        kwargs.update(fitted(study, kwargs))
-        made = study(*args, **kwargs)
+        bound = signature(study).bind(*args, **kwargs)
+        bound.arguments.update(fitted(study, bound.arguments))
+        made = study(*bound.args, **bound.kwargs)
         _check_values(made)
         return await made.answer()
 
@@ -64,7 +65,7 @@ def _check_values(study: Study[object]) -> None:
     check_arguments(kind, values)
     for name, (_, parameter, *_) in own.items():
         value, low, high = values[name], parameter.min, parameter.max
-        for each in value if isinstance(value, list | tuple) else (value,):
+        for each in value if isinstance(value, Collection) else (value,):
             if not is_number(each):
                 continue
             if low is not None and not each >= low:

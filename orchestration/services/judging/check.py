@@ -201,14 +201,17 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     weighed = None if rubric is None else Rubric.of(rubric)
     asked += weighed.aspects if weighed else ()
     catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
-    asking = _asking(question, source)
+    asking = {} if question is None else {_QUESTION: question}
     the_task = catalogue.task(
         task or _task_name(catalogue, asked, inputs={**asking, **_by_header(source)}, output=output)
     )
+    inputs = _inputs(source, _source_header(catalogue, the_task))
+    if asking and any(header.strip().casefold() == _QUESTION.casefold() for header in inputs):
+        raise ConfigError("the source has a Question: give no question beside it")
     text = Segment(
         segment_id=segment_id,
         output=output if isinstance(output, str) else "",
-        inputs={**asking, **_inputs(source, _source_header(catalogue, the_task))},
+        inputs={**asking, **inputs},
         task=the_task.name,
         references=(references,) if isinstance(references, str) else tuple(references),
         system=system,
@@ -328,15 +331,6 @@ def _source_header(catalogue: Catalogue, task: Task) -> str:
         if aspect.kind == "grounding" and aspect.inputs:
             return aspect.inputs[-1]
     return next(iter(task.input_headers))
-
-
-def _asking(question: str | None, source: Source | None) -> dict[str, str]:
-    """Return the input that a question is; raise `ConfigError` if the source has one, too."""
-    if question is None:
-        return {}
-    if _QUESTION in _by_header(source):
-        raise ConfigError("the source has a Question: give no question beside it")
-    return {_QUESTION: question}
 
 
 def _by_header(source: Source | None) -> dict[str, str]:

@@ -165,6 +165,8 @@ class Limits:
     rounds: int = 3
     seconds: float | None = None
     names: str | Sequence[str] = ()
+    quiet: bool = False
+    bound: int | float = 0
     rows: Iterable[str] = ()
 
     def __post_init__(self) -> None:
@@ -177,11 +179,19 @@ def test_the_fields_of_a_dataclass_are_checked_when_it_is_built() -> None:
         Limits(rounds=True)
 
 
-@pytest.mark.parametrize("number", [Decimal("1.5"), Fraction(3, 2), np.float32(1.5)])
+@pytest.mark.parametrize(
+    "number", [Decimal("1.5"), Fraction(3, 2), np.float32(1.5), np.float64(1.5)]
+)
 def test_a_number_of_any_library_becomes_a_float_or_an_int(number: float) -> None:
     limits = Limits(rounds=np.int64(2), seconds=number)  # type: ignore[arg-type]  # the point
     assert (limits.rounds, limits.seconds) == (2, 1.5)
     assert (type(limits.rounds), type(limits.seconds)) == (int, float)
+
+
+def test_a_truth_value_of_numpy_becomes_a_bool_and_a_whole_number_stays_whole() -> None:
+    limits = Limits(quiet=np.True_, bound=np.int64(3))  # type: ignore[arg-type]  # the point
+    assert limits.quiet is True
+    assert type(limits.bound) is int
 
 
 def test_an_iterator_becomes_a_tuple_where_a_list_is_expected() -> None:

@@ -90,6 +90,9 @@ def test_a_text_without_a_source_gets_no_decision_and_a_hint(folder: Path) -> No
     (folder / "empty.txt").touch()
     done = call(folder, "check", "draft.txt", "--source", "empty.txt", *RULES, code=COVERAGE)
     assert "no decision on consistency: the source is empty" in done.stderr
+    asked = ("--question", "When?", "--source", "empty.txt")
+    done = call(folder, "check", "draft.txt", *asked, *RULES, code=COVERAGE)
+    assert "no decision on faithfulness: the source is empty" in done.stderr
     alone = ("--judge", "grounding")
     done = call(folder, "check", "draft.txt", "--source", "article.txt", *alone)
     assert "fluency: abstained" in done.stdout

@@ -212,3 +212,20 @@ def test_if_the_reader_of_the_output_has_left_the_command_ends_quietly(
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_if_the_reader_of_errors_has_left_a_wrong_command_ends_with_the_same_code(
+    tmp_path: Path,
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*SPANJURY, "no-command"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=writing,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stdout) == (141, b"")

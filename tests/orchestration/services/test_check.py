@@ -245,9 +245,21 @@ def test_a_question_is_an_input_and_makes_the_text_an_answer(
     assert named.inputs == {"Question": "When?", "Article": SOURCE}
 
 
-def test_a_question_is_refused_beside_another_and_beside_messages() -> None:
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"Question": "Where?"},
+        {"question": "Where?"},
+        [{"id": "Question", "text": SOURCE}],
+        [{"id": "Question", "text": SOURCE}, SOURCE],
+    ],
+)
+def test_a_question_is_refused_beside_another(source: Source) -> None:
     with pytest.raises(ConfigError, match="the source has a Question"):
-        request_of(OUTPUT, source={"Question": "Where?"}, question="When?")
+        request_of(OUTPUT, source=source, question="When?")
+
+
+def test_a_question_is_refused_beside_messages() -> None:
     with pytest.raises(ConfigError, match="no source or question"):
         request_of([{"role": "assistant", "content": OUTPUT}], question="When?")
 

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import anyio
 import msgspec
+import numpy as np
 import pandas as pd
 import pytest
 from fakes.command import call
@@ -258,6 +259,20 @@ def test_each_number_of_a_list_is_within_the_bounds() -> None:
     assert levels(levels=iter([0, 0.5])) == (0, 0.5)  # type: ignore[arg-type]  # the point
     with pytest.raises(ConfigError, match=r"^levels must be 0 or more, got -0\.5$"):
         levels(levels=[0.5, -0.5])
+    with pytest.raises(ConfigError, match="^levels must be 0 or more, got "):
+        levels(levels=np.array([0.5, -0.5]))  # type: ignore[arg-type]  # the point
+
+
+def test_an_iterator_is_taken_as_a_list_also_without_a_keyword() -> None:
+    @dataclass(frozen=True)
+    class Names:
+        names: Annotated[Sequence[str], Parameter("Names.")]
+
+        async def answer(self) -> Sequence[str]:
+            return self.names
+
+    _, names = from_python(Names, name="names")
+    assert names(iter("ab")) == ("a", "b")  # type: ignore[arg-type]  # the point
 
 
 def test_a_judge_of_ones_own_is_examined() -> None:

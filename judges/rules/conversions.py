@@ -171,7 +171,7 @@ def is_converted(text: str, at: int, sources: Iterable[str]) -> bool:
 def _states(source: str, own: Measure, *, is_hedged: bool) -> bool:
     if any(own.equals(other, is_hedged=is_hedged) for other in measures(source)):
         return True
-    return own.dimension == "time" and own.amount / 60 in _gaps(source)
+    return own.dimension == "time" and own.amount / 60 in gaps(source)
 
 
 @lru_cache(maxsize=4)
@@ -202,7 +202,7 @@ def _times(source: str) -> set[int]:
 
 
 @lru_cache(maxsize=4)
-def _gaps(source: str) -> Collection[float]:
+def gaps(source: str) -> Collection[float]:
     """Return the minutes between any two times of day, also across midnight."""
     times = _times(source)
     if len(times) > _MOST_TIMES:

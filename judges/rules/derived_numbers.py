@@ -12,6 +12,7 @@ from math import isclose
 from types import MappingProxyType
 
 from spanjury.judges.rules.columns import columns
+from spanjury.judges.rules.conversions import gaps
 from spanjury.judges.rules.quantities import Quantity, quantities
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.kept import KeptByText
@@ -56,6 +57,7 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 """A time of day, and not the result of a match."""
+_HOURLY = re.compile(r"\b(?:(?:a|an|each|every|per) hour|hourly)\b|/ ?h\b", re.IGNORECASE)
 _PART_WORDS = "half third quarter fifth sixth seventh eighth ninth tenth"
 _PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
     {
@@ -96,7 +98,8 @@ def is_derived(value: float, unit: str, source: str) -> bool:
     It may be a sum, a difference or a mean of quantities of one unit, of one column, or of one
     sentence if one of them has the unit; the length of a column; an age; a percentage of a
     quantity, or that quantity changed by it; a product, if the source says "each", "a year" or the
-    like; or a fraction of a quantity next to it: two thirds of the 1,200.
+    like; the cost of the hours between two times; or a fraction of a quantity next to it: two
+    thirds of the 1,200.
     """
     if any(_sums_up(value, unit, column) for column in columns(source)):
         return True
@@ -108,7 +111,9 @@ def is_derived(value: float, unit: str, source: str) -> bool:
     if value >= LEAST and unit and _is_percent_of(value, unit, stated):
         return True
     of_unit = [quantity.value for quantity in stated if unit and quantity.unit == unit]
-    return _combines(value, of_unit) or any(
+    if _combines(value, of_unit) or _is_hourly(value, of_unit, source):
+        return True
+    return any(
         _adds_up(value, unit, sentence)
         or _multiplies(value, unit, sentence, stated=stated, source=source)
         or _is_part(value, sentence, source=source)
@@ -172,6 +177,16 @@ def is_computable(value: float, unit: str, source: str) -> bool:
         not values.isdisjoint(round(other, _DECIMALS) for other in _others(value, held))
         for held in values
     ) or not values.isdisjoint(round(other, _DECIMALS) for other in _multiples(value))
+
+
+def _is_hourly(value: float, rates: Sequence[float], source: str) -> bool:
+    """Return whether one of `rates` gives `value` from one time of day to another.
+
+    The source must have words for a rate per hour.
+    """
+    return bool(rates and _HOURLY.search(source)) and any(
+        isclose(rate * minutes / 60, value) for minutes in gaps(source) for rate in rates
+    )
 
 
 def _terms(unit: str, source: str) -> Sequence[Quantity]:

@@ -16,6 +16,7 @@ from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS
 from spanjury.judges.rules.alignment.near_copies import forms_of
 from spanjury.judges.rules.alignment.opposites import CONVERSES, OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
+from spanjury.judges.text.restatements import is_participle
 
 _SUBJECT = re.compile(
     r"\W*(?:[Ww]ho|[Ww]hich(?: of the)? \w+) (?!(?:are|is|was|were) (?:an?|his|her|its|my|our|the"
@@ -23,6 +24,11 @@ _SUBJECT = re.compile(
     r"|will|would)\b)(?P<predicate>[^?]+)\?\s*"
 )
 """A question about the subject of a clause: ``Who sold the boat?``"""
+_UNDERGOING = re.compile(
+    r"\W*(?:be(?:came|comes?)|die[ds]?|fell|gets?|got|joins?|joined|obtain(?:s|ed)?|receive[ds]?"
+    r"|suffer(?:s|ed)?)\b"
+)
+"""A verb whose subject may be the object of another: who joins a team is hired by it."""
 _LONGEST_SUBJECT = 3  # words
 _PARALLEL = re.compile(r"[,;:]|\b(?:and|but|whereas|while)\b")
 _STRANDED = re.compile(
@@ -46,10 +52,14 @@ def has_other_role(
     parts = [phrase(text[start:end]) for text in evidence.values() for start, end in pieces(text)]
     for question in questions:
         if subject := _SUBJECT.fullmatch(question):
-            asked = phrase(subject["predicate"])
-            return _is_counterpart(sentence, asked.keys, parts) or _is_no_subject(
-                sentence, subject["predicate"], parts, evidence=evidence
-            )
+            predicate = subject["predicate"]
+            asked = phrase(predicate)
+            if _is_passive(asked):
+                is_other = _is_agent(sentence, asked.keys[0], parts)
+            else:
+                undergoes = _UNDERGOING.match(predicate) is not None
+                is_other = _is_counterpart(sentence, asked.keys, parts, undergoes=undergoes)
+            return is_other or _is_no_subject(sentence, predicate, parts, evidence=evidence)
         if agent := _AGENT.fullmatch(question):
             return _is_counterpart(sentence, [key(agent["noun"].lower())], parts)
         if stranded := _STRANDED.search(question):
@@ -89,31 +99,64 @@ def _is_compared(comparison: Comparison) -> bool:
     return bool(behind) and "than" in behind[0].before
 
 
-def _is_counterpart(answer: Phrase, asked: Sequence[str], parts: Iterable[Phrase]) -> bool:
+def _is_passive(asked: Phrase) -> bool:
+    """Return whether the words after "who" begin with a passive: was bought."""
+    verb = asked.tokens[0] if asked.tokens else None
+    return (
+        verb is not None
+        and not BE.isdisjoint(verb.before)
+        and is_participle(asked.text[verb.start : verb.end])
+    )
+
+
+def _is_agent(answer: Phrase, asked: str, parts: Iterable[Phrase]) -> bool:
+    """Return whether the answer only does to others what is done to the one that is asked for."""
+    first, last = answer.tokens[0].key, answer.tokens[-1].key
+    roles = {
+        (subject.key == last, after.key == first)
+        for part in parts
+        for subject, verb, after in _clauses(part)
+        if verb.key == asked and BE.isdisjoint(verb.before) and _is_second(verb, after)
+    }
+    return (True, False) in roles and (False, True) not in roles
+
+
+def _is_counterpart(
+    answer: Phrase, asked: Sequence[str], parts: Iterable[Phrase], *, undergoes: bool = False
+) -> bool:
     """Return whether the source has the answer only in the other role of what is asked.
 
-    It is the object of another verb than that of the question, or the subject of its converse.
+    It is the subject of the converse of the question's verb or, unless one `undergoes` what that
+    verb says, the object of another verb.
     """
     keys = frozenset(answer.keys)
     holding = [part for part in parts if keys.issubset(part.keys)]
     return bool(holding) and all(
-        any(_has_counterpart(answer, asked[0], part)) for part in holding if asked
+        any(_has_counterpart(answer, asked[0], part, undergoes=undergoes))
+        for part in holding
+        if asked
     )
 
 
-def _has_counterpart(answer: Phrase, asked: str, part: Phrase) -> Iterator[bool]:
+def _has_counterpart(
+    answer: Phrase, asked: str, part: Phrase, *, undergoes: bool
+) -> Iterator[bool]:
     """Yield whether the answer is the wrong one of two names around each verb of `part`."""
     first, last = answer.tokens[0].key, answer.tokens[-1].key
-    for subject, verb, after in zip(part.tokens, part.tokens[1:], part.tokens[2:], strict=False):
-        is_clause = (
-            subject.kind == "name" and verb.kind == "word" and all(map(str.isalpha, verb.before))
-        )
-        if not is_clause or (asked in part.keys and asked != verb.key):
+    for subject, verb, after in _clauses(part):
+        if asked in part.keys and asked != verb.key:
             continue
         if _is_converse(asked, verb.key):
             yield subject.key == last and _names_other(part, answer)
         else:
-            yield after.key == first and _is_second(verb, after)
+            yield not undergoes and after.key == first and _is_second(verb, after)
+
+
+def _clauses(part: Phrase) -> Iterator[tuple[Token, Token, Token]]:
+    """Yield each name with the verb and the token after it."""
+    for subject, verb, after in zip(part.tokens, part.tokens[1:], part.tokens[2:], strict=False):
+        if subject.kind == "name" and verb.kind == "word" and all(map(str.isalpha, verb.before)):
+            yield subject, verb, after
 
 
 def _is_converse(asked: str, verb: str) -> bool:

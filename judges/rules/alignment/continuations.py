@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.index import Search
 from spanjury.judges.rules.alignment.lexicon import PREPOSITIONS, SUBJECTS
-from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token
+from spanjury.judges.rules.alignment.tokens import UNITS, VALUES, Phrase, Token
 
 _FIRST = 2  # tokens of which one follows the subject: In 2023 it was on 6 June
 _TENSES = MappingProxyType(
@@ -48,8 +48,11 @@ def is_stated_by(sentence: Phrase, continuing: Phrase) -> bool:
 def has_other_value(sentence: Phrase, other: Phrase) -> bool:
     """Return whether `other` has the words of `sentence`, and other values of the same kinds.
 
-    It may have one word more, or a pronoun for the subject of the sentence.
+    It may have one word more, or a pronoun for the subject of the sentence. A sentence that is only
+    a value has none.
     """
+    if is_value(sentence):
+        return False
     words, others = _words(sentence), _words(other)
     is_like = words <= others and len(others - words) <= 1  # the big lift, the small lift
     if not (is_like or (others < words and continues(other))):
@@ -65,6 +68,14 @@ def says_otherwise(sentence: Phrase, source: Phrase) -> bool:
     """Return whether `source`, with all words of `sentence`, has more words or another tense."""
     return not frozenset(source.keys).issubset(sentence.keys) or not is_of_one_time(
         sentence, source
+    )
+
+
+def is_value(sentence: Phrase) -> bool:
+    """Return whether a sentence has only values and their units: ``40 minutes``."""
+    return all(
+        token.kind in VALUES or sentence.text[token.start : token.end].lower() in UNITS
+        for token in sentence.tokens
     )
 
 

@@ -86,7 +86,8 @@ def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
     near = [*_nearest(sentence, searches)]
     holding = [source for source in near if keys.issubset(source.keys)]
     if not holding:
-        return _JOINED if is_joined(sentence, near) else ""
+        is_copied = any(search.holds(sentence.text, sentence.words) for search in searches)
+        return _JOINED if not is_copied and is_joined(sentence, near) else ""
     forms = forms_of(sentence)
     reasons = [
         next(filter(None, (unasserting(form, source) for form in forms)), "") for source in holding

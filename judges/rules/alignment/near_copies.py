@@ -12,10 +12,10 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
+from spanjury.judges.rules.alignment.continuations import is_value
 from spanjury.judges.rules.alignment.index import pieces, searched
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, PARTIAL, PREPOSITIONS, REVERSING
 from spanjury.judges.rules.alignment.tokens import (
-    UNITS,
     VALUES,
     Lexeme,
     Phrase,
@@ -276,10 +276,9 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
     if any(rule(comparison) for rule in (_drops_possession, _joins_conjuncts, _moves)):
         return False
     words = [folded for *_, folded in own]
-    is_value = all(token.kind in VALUES or _is_unit(sentence, token) for token in sentence.tokens)
-    is_clause = (sentence.text.rstrip().endswith(".") and not is_value) or not _VERBS.isdisjoint(
-        words
-    )
+    is_clause = (
+        sentence.text.rstrip().endswith(".") and not is_value(sentence)
+    ) or not _VERBS.isdisjoint(words)
     return not is_clause or not (_drops_limit(comparison, words) or _drops_head(comparison))
 
 
@@ -290,7 +289,7 @@ def _moves(comparison: Comparison) -> bool:
         own, theirs = comparison.token(at)
         before = comparison.links[at].right - 1
         prepositions = _LOCATING.intersection(own.before)
-        given = {*theirs.before, *source.tokens[before].before}
+        given = {*theirs.before, *_opening(source, before, linked).before}
         if (
             prepositions
             and before not in linked
@@ -302,8 +301,15 @@ def _moves(comparison: Comparison) -> bool:
     return False
 
 
-def _is_unit(sentence: Phrase, token: Token) -> bool:
-    return sentence.text[token.start : token.end].lower() in UNITS
+def _opening(source: Phrase, at: int, linked: AbstractSet[int]) -> Token:
+    """Return the first token of the phrase that ends at token `at`: newly, of at the newly built.
+
+    Words before an article are of another phrase.
+    """
+    if not source.tokens[at + 1].before:
+        while at - 1 not in linked and at and not source.tokens[at].before:
+            at -= 1
+    return source.tokens[at]
 
 
 def _joins_conjuncts(comparison: Comparison) -> bool:

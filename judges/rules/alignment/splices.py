@@ -168,7 +168,7 @@ def _takes_predicate(comparison: Comparison) -> bool:
     for before, after in pairwise(comparison.links):
         skipped = tokens[before.right + 1 : after.right]
         opening = tokens[after.right].before
-        if opening[:1] in _MARKS and not _INDEFINITE.isdisjoint(opening[1:2]):
+        if opening[:1] in _MARKS and not (_INDEFINITE - own).isdisjoint(opening[1:2]):
             return True
         if not skipped:
             between = {*opening}

@@ -107,6 +107,7 @@ def marked(output: str, source: str) -> list[str]:
         ("At least 3 nurses are there.", "More than 2 nurses are there."),
         ("The town has 1,200 inhabitants.", "The town has 1 200 inhabitants."),
         ("The book costs €25.", "The book costs 25 EUR, not 25 euros more."),
+        ("It opens from 9:00 to 17:00 and costs 15 euros per hour.", "A day costs 120 euros."),
     ],
 )
 def test_derived_statements_are_no_errors(source: str, output: str) -> None:

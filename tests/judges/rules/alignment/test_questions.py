@@ -271,6 +271,8 @@ def answer_reasons(answer: str, question: str, context: str) -> list[str]:
         (AGES, "Who is older?", "Kim", "Lee"),
         (AGES, "Who is younger?", "Lee", "Kim"),
         ("Maria killed Jonas.", "Who was the murderer?", "Maria", "Jonas"),
+        ("Orbis acquired Kappa.", "Which firm was acquired by Orbis?", "Kappa", "Orbis"),
+        ("Leo gave Mia the ring.", "Who received the ring?", "Mia", "Leo"),
     ],
 )
 def test_an_answer_in_the_other_role_is_doubtful(
@@ -288,6 +290,9 @@ def test_an_answer_in_the_other_role_is_doubtful(
         ("Tom married Ruth in 1990.", "Who is the mother?", "Ruth"),
         ("Salieri admired Mozart, who wrote the opera.", "Who wrote the opera?", "Mozart"),
         (f"{FINAL} Spain won the cup.", "Who won the cup?", "Spain"),
+        ("Anna beat Ben and Ben beat Carl.", "Who was beaten by Anna?", "Ben"),
+        ("Orbis hired Tom Berg in May.", "Who got the job?", "Tom Berg"),
+        ("Brutus stabbed Caesar in Rome.", "Who died?", "Caesar"),
     ],
 )
 def test_an_answer_whose_role_is_not_clear_is_not_doubtful(

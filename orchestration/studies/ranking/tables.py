@@ -49,9 +49,9 @@ _METHOD = (
     " corrected by the panel's error on marked texts. They are unbiased if the marked texts were"
     " drawn at random, or with the chances in their rows. A good panel makes their intervals"
     " narrower: the column *worth* is the number of marks that would be as precise without a panel."
-    " Standard errors by people, also of people alone, are shrunk towards the usual one: those of"
-    " means towards that of all systems, those of differences towards that of all pairs, if there"
-    " are more than two systems (Smyth 2004)."
+    " The standard errors of people's figures, with and without the panel, are shrunk (Smyth 2004):"
+    " those of means towards the usual error of all systems and, with three systems or more, those"
+    " of differences towards the usual error of all pairs."
 )
 
 
@@ -145,7 +145,7 @@ _PAIRS = (
     "interval excludes 0. More inputs or marks: the number still needed to show the difference. "
     "Never enough: no number of inputs, or of marks on these texts, would show it."
 )
-_SHRUNK = "Standard errors by people are shrunk towards the usual one of all"
+_SHRUNK = "The standard errors of people's figures are shrunk towards the usual error of all"
 
 
 def _blocks(ranking: AspectRanking) -> Iterator[Block]:

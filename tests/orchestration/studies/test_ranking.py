@@ -155,8 +155,8 @@ def test_a_note_says_that_errors_of_pairs_are_shrunk(systems: int, *, is_shrunk:
     ranking = ranked(marked(*np.random.default_rng(1).normal(3, 1, size=(systems, 6))))
     found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
     page = report_markdown(ranking_report(found))
-    assert "shrunk towards the usual one of all systems." in page
-    assert ("shrunk towards the usual one of all pairs." in page) == is_shrunk
+    assert "shrunk towards the usual error of all systems." in page
+    assert ("shrunk towards the usual error of all pairs." in page) == is_shrunk
 
 
 def test_a_text_without_a_score_is_no_number() -> None:

@@ -55,6 +55,7 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.tokens import Token, tokens
 from spanjury.judges.text.turns import LONG, in_turn
+from spanjury.judges.text.without_claims import without_marks
 
 _BATCH = 16  # pairs checked between two points at which the work can be cancelled
 _LEAST_ROOM = 2  # one token of a passage and one of a claim
@@ -229,7 +230,8 @@ class CheckerJudge:
         """Check all claims."""
         output = segment.output
         # Checking even a short text takes long, so every text goes to a thread.
-        read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1, stays=True)
+        claimed = without_marks(output)
+        read = await in_turn(partial(self._readings, claimed, inputs), length=LONG + 1, stays=True)
         if not read:
             return _Checked(unscored=abstention("the output makes no claim"))
         pairs = [

@@ -1,13 +1,17 @@
 """Fit a panel's probability and its decisions to texts on which none of its judges was trained.
 
     python benchmarks/panel_thresholds.py FILE… [--judges grounding,reader] [--model NAME]
-        [--misses .1] [--set-misses .2] [--alarms .1] [--set-alarms .2]
+        [--readings FILE] [--misses .1] [--set-misses .2] [--alarms .1] [--set-alarms .2]
 
-FILEs are marked texts of sets that were held out of training; `FILE=N` uses N texts of one. All
-sets have the same weight, and within a set so do the texts with errors and those without. Prints
-the weights of the judges' log odds, slope and intercept, and two thresholds: the highest below
-which lie at most `--misses` of the texts with errors in every *wording* and `--set-misses` in every
-set, and the lowest from which at most `--alarms` of those without do in every wording and
+FILEs are marked texts of sets that were held out of training; `FILE=N` uses N texts of one. A label
+changes where both readers of `--readings` contradict it. In `benchmarks/second_readings.csv` two
+readers of this project judged the texts of three public sets without their labels: S follows from
+the source, N does not, D is debatable.
+
+All sets have the same weight, and within a set so do the texts with errors and those without.
+Prints the weights of the judges' log odds, slope and intercept, and two thresholds: the highest
+below which lie at most `--misses` of the texts with errors in every *wording* and `--set-misses` in
+every set, and the lowest from which at most `--alarms` of those without do in every wording and
 `--set-alarms` in every set. A text's wording is the least share of a sentence's content words that
 its passages contain: near from 0.9, reworded from 0.7, else inferred. Then both rates and the share
 of decisions are printed, by set and by wording, each set judged with weights fitted to the others.
@@ -15,8 +19,9 @@ The results are used in `orchestration/engine/thresholds.py`.
 """
 
 import argparse
+import csv
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -69,13 +74,29 @@ class JudgedSet:
         return np.asarray(0.5 / counts)
 
 
+def readings_of(path: Path) -> dict[str, bool]:
+    """Return, by identifier, whether texts on which both readers agree have an error."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {
+            row["id"]: row["first_reader"] == "N"
+            for row in csv.DictReader(file)
+            if row["first_reader"] == row["second_reader"] != "D"
+        }
+
+
 def judged_set(
-    name: str, *, judges: Sequence[str], models: Sequence[str] = (), most: int | None
+    name: str,
+    *,
+    judges: Sequence[str],
+    models: Sequence[str] = (),
+    most: int | None,
+    readings: Mapping[str, bool] | None = None,
 ) -> JudgedSet:
     """Judge those texts of a file that are labelled as with or without errors."""
     labelled = (
         segment for segment in spanjury.read_segments(Path(name)) if _is_faulty(segment) is not None
     )
+    read = readings or {}
     segments = list(islice(labelled, most))
     reports = spanjury.evaluate(
         segments, aspects="consistency", judges=list(judges), models=list(models)
@@ -84,7 +105,9 @@ def judged_set(
         name=Path(name).name.partition(".")[0].removeprefix("train_"),
         odds=np.array([list(_odds(report.reports["consistency"], judges)) for report in reports]),
         surest=np.array([_surest(report.reports["consistency"]) for report in reports]),
-        faulty=np.array([_is_faulty(segment) for segment in segments]),
+        faulty=np.array(
+            [read.get(segment.segment_id, _is_faulty(segment)) for segment in segments]
+        ),
         wordings=[_wording(segment) for segment in segments],
     )
 
@@ -212,17 +235,21 @@ def main() -> None:
     parser.add_argument("files", nargs="+", metavar="FILE[=N]")
     parser.add_argument("--judges", default="grounding,reader")
     parser.add_argument("--model", action="append", default=[], help="for judges that ask one")
+    parser.add_argument("--readings", type=Path, help="second readings that change labels")
     parser.add_argument("--misses", type=float, default=0.1)
     parser.add_argument("--set-misses", type=float, default=0.2)
     parser.add_argument("--alarms", type=float, default=0.1)
     parser.add_argument("--set-alarms", type=float, default=0.2)
     options = parser.parse_args()
     judges = options.judges.split(",")
+    readings = readings_of(options.readings) if options.readings else {}
     sets = []
     for file in options.files:
         name, equals, most = file.rpartition("=")
         path, limit = (name, int(most)) if equals else (file, None)
-        sets.append(judged_set(path, judges=judges, models=options.model, most=limit))
+        sets.append(
+            judged_set(path, judges=judges, models=options.model, most=limit, readings=readings)
+        )
     parameters = fitted(sets)
     without = [fitted([other for other in sets if other is not judged]) for judged in sets]
     held = Held(

@@ -32,6 +32,14 @@ from spanjury.judges.text.without_claims import absences, blanked, without_marks
         ("It opened. Feel free to return it.", "It opened. Feel free to return it."),
         ("It opened. Let me know if Ben pays.", "It opened. Let me know if Ben pays."),
         ("Thanks for asking! How are you?", "Thanks for asking! How are you?"),
+        ("Hi team, it opened. Good morning!", "it opened."),
+        ("I'm sorry to hear that. Unfortunately, it closed.", "it closed."),
+        ("It opened. If you have any questions, please don't hesitate to ask.", "It opened."),
+        ("It opened. Does that make sense? Anything else?", "It opened."),
+        ("It opened. Enjoy your visit! Hope that helps.", "It opened."),
+        ("Sure, here are the key steps: open it.", "open it."),
+        ("- **Note:** it opened.\n- In short, it closed.", "- it opened. - it closed."),
+        ("I have checked the policy for you. It opened.", "It opened."),
         (
             "It rose to 1.5 m. In 2 cases [sic] it fell.",
             "It rose to 1.5 m. In 2 cases [sic] it fell.",
@@ -42,6 +50,75 @@ def test_marks_become_blanks_of_the_same_length(output: str, kept: str) -> None:
     bare = without_marks(output)
     assert len(bare) == len(output)
     assert " ".join(bare.split()) == kept
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "According to the policy,",
+        "Sure! Based on the provided documents,",
+        "As stated in the refund policy,",
+        "As the course page states,",
+        "Per the manual,",
+        "Yes, in short:",
+        "**In summary:**",
+        "To answer your question,",
+        "Please note that",
+        "It's worth noting that",
+        "The manual says that",
+        "Here's what the leaflet says:",
+    ],
+)
+def test_words_that_only_refer_to_the_source_are_no_claim(opening: str) -> None:
+    assert without_marks(f"{opening} it lasts two years.").strip() == "it lasts two years."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "According to the mayor, the pump is shut.",
+        "According to the old policy, the pump is shut.",
+        "Based on the survey, it fell.",
+        "As noted in the letter, it fell.",
+        "In short supply, it fell.",
+        "Note the fee of three euros.",
+        "Important guests: Ben and Ann.",
+        "The policy says nothing about gifts.",
+        "The doctor says that the drug works.",
+        "It is not worth noting that.",
+        "Here is a list of the free models: Glide.",
+        "Here's what Ben says: pay.",
+        "Unfortunately the pump is shut.",
+        "Hi team members, pay up.",
+        "Let me know before you arrive by train.",
+        "Let me know if you paid, because the fee rose.",
+        "If you need help, call the chair.",
+        "If you have any questions, let me know before the sale ends.",
+        "Feel free to ask the chef for salt.",
+        "Feel free to reach out to the office on weekends.",
+        "Do not hesitate to contact me at the office.",
+        "I am happy to help members on weekends.",
+        "I have checked the pump for you.",
+        "I hope this helps the members to win.",
+        "I am sorry to hear that the pump broke.",
+        "Thank you for the ten euros.",
+        "Enjoy the free buffet.",
+        "Take care of the pump.",
+        "Good news for members.",
+        "You may return software, right?",
+        "So you pay nothing?",
+        "Did you see the pump explode?",
+        "Can you believe the fee rose?",
+        "Anything else is forbidden.",
+    ],
+)
+def test_sentences_that_only_look_like_remarks_are_kept(sentence: str) -> None:
+    assert without_marks(f"It rains. {sentence}") == f"It rains. {sentence}"
+
+
+def test_many_empty_lines_are_read_once() -> None:
+    text = "\n" * 3000
+    assert without_marks(text) == text
 
 
 @pytest.mark.parametrize(

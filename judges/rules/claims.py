@@ -36,6 +36,10 @@ _MEANT_DAYS = {
     **{word: meant for word, meant in SAME.items() if meant in _DAYS},
 }
 _NO_MONTHS = frozenset(("march", "may"))
+_BEFORE_MAY = re.compile(
+    r"(?:\d(?:st|nd|rd|th)?|\b(?:by|during|early|in|late|mid|of|since|until))[ -]\Z"
+)
+_AFTER_MAY = re.compile(r" \d")
 _YEARS = (1500, 2100)
 _ASIDE = re.compile(
     r"https?://\S+|www\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.\w+"
@@ -185,7 +189,7 @@ def _called(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int
 
 def _word_claim(word: Word, index: SourceIndex, *, at: int, text: str) -> Claim | None:
     folded = word.folded
-    if folded in FUNCTION_WORDS:
+    if folded in FUNCTION_WORDS and not _is_month(word, text):
         return None
     supported = index.knows(STEMS[folded]) or names_currency(folded, index.text)
     meant = _MEANT_DAYS.get(folded)
@@ -200,6 +204,14 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int, text: str) -> Claim 
         supported = is_counted_on(text, word.start, index.text)
     return Claim(
         at, at + 1, "date", supported, follows=folded.endswith("days"), lacking=int(not supported)
+    )
+
+
+def _is_month(word: Word, text: str) -> bool:
+    """Return whether "May" is the month: ``3 May``, ``in May``."""
+    before = text[max(0, word.start - len("during ")) : word.start]
+    return word.text == "May" and bool(
+        _BEFORE_MAY.search(before) or _AFTER_MAY.match(text, word.end)
     )
 
 

@@ -54,6 +54,7 @@ from spanjury.judges.text.languages import (
 )
 from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
 from spanjury.judges.text.replies import by_reply, rescored
+from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.speakers import spoken
 from spanjury.judges.text.spellings import Respelled, spellings_of
 from spanjury.judges.text.turns import in_turn
@@ -442,7 +443,19 @@ def _doubts(
             return
     for doubt in doubtful:
         start, end = spelled.interval(doubt.start, doubt.end)
-        yield replace(doubt, start=start, end=end, text=output[start:end])
+        if not _is_introduced_as_in(readings[0], output, start):
+            yield replace(doubt, start=start, end=end, text=output[start:end])
+
+
+def _is_introduced_as_in(inputs: Mapping[str, str], output: str, start: int) -> bool:
+    """Return whether an input has the sentence with what introduces it: ``The manual says that``.
+
+    What introduces a sentence claims nothing, so the sentence is judged from `start` on.
+    """
+    for begin, end in sentence_intervals(output):
+        if begin <= start < end and output[begin:start].strip():
+            return any(output[begin:end].strip() in text for text in inputs.values())
+    return False
 
 
 def _doubts_beside(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:

@@ -37,7 +37,7 @@ def exchanges(comparison: Comparison) -> Iterator[Difference]:
     if comparison.cover() < _MOST:
         return
     for claim, given in _turns(comparison):
-        if _exchanged(comparison, claim, given) or _rotated(claim, given):
+        if _exchanged(comparison, claim, given):
             yield _from_to(
                 [*claim.before, *claim.pivot, *claim.behind],
                 [*given.before, *given.pivot, *given.behind],
@@ -151,25 +151,6 @@ def _is_phrase(tokens: Sequence[Token]) -> bool:
     """Return whether tokens are a name, or follow an article or a possessive."""
     return all(token.kind == "name" for token in tokens) or (
         not DETERMINERS.isdisjoint(tokens[0].before[-1:])
-    )
-
-
-def _rotated(turn: _Turn, given: _Turn) -> bool:
-    """Return whether subject and verb precede words that verb and object follow in the source.
-
-    ``the race won the giants`` for ``the giants won the race``: here the giants are equal.
-    """
-    if given.before or turn.behind or not 1 < len(turn.before) == len(given.behind) <= _LONGEST:
-        return False
-    *subject, verb = turn.before
-    moved, *patient = given.behind
-    if verb.before or moved.before or verb.key != moved.key or verb.key in SYMMETRIC:
-        return False
-    words = patient[0].before
-    return (
-        [token.key for token in subject] == [token.key for token in patient]
-        and bool(words)
-        and DETERMINERS.issuperset(words)
     )
 
 

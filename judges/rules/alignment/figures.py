@@ -130,11 +130,11 @@ def _other_number(comparison: Comparison, at: int) -> bool:
     is_other_unit = left.unit != right.unit
     if (is_other_unit and not _other_amount(comparison, at)) or not _is_bound(comparison, at):
         return False
-    if not _BOUNDS.isdisjoint({*left.before} ^ {*right.before}) or _applies_rule(comparison):
+    if not _BOUNDS.isdisjoint({*left.before} ^ {*right.before}):
         return False
     if _is_difference(comparison.output, left) != _is_difference(comparison.source, right):
         return False
-    if _is_cut(comparison, at) or _states(comparison, at) or _is_of_another(comparison, at):
+    if _states(comparison, at) or _is_of_another(comparison, at):
         return False
     return is_other_unit or not _rounded(left, right)
 
@@ -155,11 +155,6 @@ def _other_amount(comparison: Comparison, at: int) -> bool:
     return is_far and not is_converted(output, left.start, [source])
 
 
-def _applies_rule(comparison: Comparison) -> bool:
-    """Return whether the output, unlike the source, applies a rule to a case."""
-    return not comparison.output.rules <= comparison.source.rules
-
-
 def _held(sentence: Phrase, token: Token) -> bool:
     """Return whether the source's sentence states the same elsewhere."""
     return token.key in sentence.keys
@@ -169,6 +164,9 @@ def _states(comparison: Comparison, at: int) -> bool:
     """Return whether the source's sentence states the number of the same thing elsewhere."""
     index = comparison.links[at].left
     counted = comparison.output.keys[index : index + 2]
+    left, _ = comparison.token(at)
+    if any(each.key == left.key and "and" in each.before for each in comparison.source.tokens):
+        return True  # the second of two counts: 11 voted for and 3 against it
     if len(counted) == 1:
         return counted[0] in comparison.source.keys
     return any([*pair] == [*counted] for pair in pairwise(comparison.source.keys))
@@ -236,14 +234,6 @@ def _is_bound(comparison: Comparison, at: int) -> bool:
         other.same and (other.left - link.left, other.right - link.right) in {(1, 1), (-1, -1)}
         for other in comparison.links[max(0, at - 1) : at + 2]
     )
-
-
-def _is_cut(comparison: Comparison, at: int) -> bool:
-    """Return whether a sentence ends within a number: ``4.7`` of ``4.7 million``."""
-    left, right = comparison.token(at)
-    numeral = comparison.source.text[right.start : right.end].split()[0]
-    last = comparison.links[at].left + 1 == len(comparison.output.tokens)
-    return last and comparison.output.text[left.start : left.end] == numeral
 
 
 def _rounded(left: Token, right: Token) -> bool:

@@ -65,6 +65,7 @@ from
 to
 up
 down
+off
 yet still already again
 least
 between
@@ -273,13 +274,22 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
     is_restricted = _RESTRICTING.match(source.text, end) and not _drops_contrast(comparison)
     if is_restricted or _changes_bound(comparison) or _changes_scarcity(comparison):
         return False
-    if any(rule(comparison) for rule in (_drops_possession, _joins_conjuncts, _moves)):
+    rules = _drops_possession, _joins_conjuncts, _moves, _changes_side
+    if any(rule(comparison) for rule in rules):
         return False
     words = [folded for *_, folded in own]
     is_clause = (
         sentence.text.rstrip().endswith(".") and not is_value(sentence)
     ) or not _VERBS.isdisjoint(words)
     return not is_clause or not (_drops_limit(comparison, words) or _drops_head(comparison))
+
+
+def _changes_side(comparison: Comparison) -> bool:
+    """Return whether ``for the ban`` became ``against the ban``, or the reverse."""
+    pairs = map(comparison.token, range(len(comparison.links)))
+    return any(
+        {own.before[:1], theirs.before[:1]} == {("for",), ("against",)} for own, theirs in pairs
+    )
 
 
 def _moves(comparison: Comparison) -> bool:

@@ -7,7 +7,6 @@ clause of the source, and output and clause differ in an odd number of reversals
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
 from math import isclose
 
 from spanjury.judges.rules.alignment.aligner import Comparison
@@ -18,7 +17,6 @@ from spanjury.judges.rules.alignment.lexicon import (
     BLURRING,
     LIGHT,
     MODALS,
-    NEGATORS,
     PREPOSITIONS,
     REVERSING,
     TURNING,
@@ -26,7 +24,6 @@ from spanjury.judges.rules.alignment.lexicon import (
 from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS, OPPOSITES
 from spanjury.judges.rules.alignment.tokens import UNITS, VALUES, Phrase, Token, lexemes
 from spanjury.judges.rules.units import rate_factors
-from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
 
 _SEVERITY = 5
 _WHOLE = frozenset(("all", "every"))
@@ -40,15 +37,13 @@ _OPPOSED = 0.6  # the same for an opposite
 _EXCEPTION = re.compile(r"\b(?:except|unless|only|until|till)\b", re.IGNORECASE)
 _THAN = re.compile(r"\bthan\b(?!\s\W?\d)")
 """The beginning of what something is compared with, but not of a bound: ``more than 80``."""
-_LIMIT = re.compile(
-    r"(?:\b(?:not|never|no|cannot)|n['’]t)\b[^.;,\n]{0,40}?\s(?P<limit>before|after|(?:earlier|later|more|less|fewer)"
-    rf" than)\s(?:the )?(?:\d|{'|'.join((*MONTHS, *WEEKDAYS))}|noon|midday|midnight)",
-    re.IGNORECASE,
-)
 _SEAMS = frozenset(", ; : and but while whereas although though yet or".split())  # noqa: SIM905
 _SEAM = re.compile("[,;:]|" + "|".join(rf"\b{word}\b" for word in sorted(_SEAMS) if word.isalpha()))
+_TAKING_SIDES = frozenset(
+    map(key, ("argue", "campaign", "decide", "decided", "speak", "spoke", "vote"))
+)
+_ADVISING = frozenset(map(key, ("advise", "recommend")))
 _ALIKE = 2  # first letters of two spellings of a name
-_BARE = NEGATORS | {"do", "does", "did"}
 _EVENTS = frozenset(
     map(
         key,
@@ -60,7 +55,6 @@ _EVENTS = frozenset(
     )
 )
 """Keys of verbs for the beginning or the end of something."""
-_CONTRAST = frozenset(("but", "not"))
 
 
 def is_of_another(comparison: Comparison) -> bool:
@@ -108,17 +102,49 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
     if comparison.source.question != comparison.output.question:
         return
     output, source = comparison.output, comparison.source
+    if other_side := _other_side(comparison):
+        yield other_side
+        return
     opposed = any(_opposite(comparison, at) for at in range(len(comparison.links)))
     if not (opposed or output.denies or source.denies or _may_oppose(comparison)):
         return
-    if _restricted(output) != _restricted(source) or _counts_others(comparison):
-        return
-    if _limits(output, source) or _limits(source, output) or other_person(comparison):
+    if _restricted(output) != _restricted(source) or other_person(comparison):
         return
     if _compares_otherwise(comparison):
         return
     firm = list(_firm(comparison))
     yield from firm or _reversed(comparison)
+
+
+def _other_side(comparison: Comparison) -> Difference | None:
+    """Return ``voted against`` for ``voted for``, and ``advise against`` for ``recommend``."""
+    output, source = comparison.output, comparison.source
+    written = [folded for sentence in (output, source) for *_, folded in lexemes(sentence.text)]
+    if (
+        written.count("against") != 1
+        or comparison.equal() < len(output.tokens) - 1
+        or output.denies
+        or source.denies
+    ):
+        return None
+    for at, link in enumerate(comparison.links):
+        if not (link.same and link.left and link.right):
+            continue
+        verbs = output.tokens[link.left - 1], source.tokens[link.right - 1]
+        ends = comparison.token(at)
+        keys = [verb.key for verb in verbs]
+        before = [end.before[:1] for end in ends]
+        is_turned = (
+            keys[0] == keys[1]
+            and keys[0] in _TAKING_SIDES
+            and {*before} == {("for",), ("against",)}
+        )
+        is_advice = {*keys} == _ADVISING and before[keys.index(key("advise"))] == ("against",)
+        if is_turned or is_advice:
+            return Difference(
+                verbs[0].start, ends[0].end, verbs[1].start, ends[1].end, "antonym", _SEVERITY
+            )
+    return None
 
 
 def _restricted(sentence: Phrase) -> bool:
@@ -134,15 +160,6 @@ def _compares_otherwise(comparison: Comparison) -> bool:
     return comparison.equal() < len(comparison.output.tokens) - 1 and all(
         _THAN.search(sentence.text) for sentence in (comparison.output, comparison.source)
     )
-
-
-def _limits(sentence: Phrase, other: Phrase) -> bool:
-    """Return whether a sentence denies only what lies beyond a limit that another lacks.
-
-    ``It does not begin before 5 May`` does not deny that it begins on 8 May.
-    """
-    limit = _LIMIT.search(sentence.text) if sentence.denies else None
-    return limit is not None and limit["limit"].lower() not in other.text.lower()
 
 
 def _denies_another(comparison: Comparison, at: int) -> bool:
@@ -231,18 +248,6 @@ def _counted(sentence: Phrase, at: int) -> float | None:
     return number.value if number.unit and UNITS.get(written) == number.unit else None
 
 
-def _counts_others(comparison: Comparison) -> bool:
-    """Return whether a denial is about another number: ``800 did not finish``."""
-    return any(
-        not first.same
-        and second.same
-        and (second.left, second.right) == (first.left + 1, first.right + 1)
-        and all(token.kind == "number" for token in comparison.token(at))
-        and _direction(comparison, at + 1) != 0
-        for at, (first, second) in enumerate(pairwise(comparison.links))
-    )
-
-
 def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
     """Yield the difference in denial at a token of both sentences, if it is clear."""
     left, right = comparison.token(at)
@@ -269,9 +274,7 @@ def _negation(comparison: Comparison, at: int) -> Difference:
 
 def _begins_amid(comparison: Comparison, at: int) -> bool:
     """Return whether the output begins within the source's sentence, after its denial."""
-    left, right = comparison.token(at)
-    cut = not left.before and not _BARE.issuperset(right.before)
-    return cut or comparison.links[at].right > 0
+    return comparison.links[at].right > 0
 
 
 def _alike(left: Token, right: Token) -> bool:
@@ -396,17 +399,7 @@ def _first_denial(comparison: Comparison) -> Iterator[Difference]:
     for at, link in enumerate(comparison.links):
         left, right = comparison.token(at)
         if link.same and left.denied != right.denied and _alike(left, right):
-            if _denies_another(comparison, at) or _is_elliptic(comparison, at):
+            if _denies_another(comparison, at):
                 return
             yield _negation(comparison, at)
             return
-
-
-def _is_elliptic(comparison: Comparison, at: int) -> bool:
-    """Return whether a denial is of a verb that only the other sentence repeats.
-
-    ``It deletes the password but not the files`` agrees with ``but keeps the files``.
-    """
-    own, other = comparison.token(at)
-    elliptic = next(token for token in (own, other) if token.denied)
-    return _CONTRAST.issubset(elliptic.before) and loose(comparison, at) != (0, 0)

@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import combinations
 
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.context import number_of
-from spanjury.judges.rules.call_checks.numerals import data_of, numerals
+from spanjury.judges.rules.call_checks.context import containers, number_of
+from spanjury.judges.rules.call_checks.numerals import column_sums, data_of, numerals
 from spanjury.judges.rules.call_checks.tool_names import words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.stems import stem
@@ -191,10 +191,9 @@ def amounts(texts: tuple[str, ...]) -> Amounts:
 def _numbers(data: object) -> Iterator[tuple[float, frozenset[str]]]:
     """Yield each number with the kinds that it may have: money, a count, a rate."""
     for path, leaf in json_leaves(data):
-        parts = words_of(path)
         if (number := number_of(leaf)) is not None:
-            kinds = _kinds(number, is_money=bool(parts & (_MONEY | _SUMS)))
-            yield number, kinds | {"rate"} if parts & _RATES else kinds
+            kinds = _kinds(number, is_money=_names_money(path))
+            yield number, kinds | {"rate"} if words_of(path) & _RATES else kinds
         elif isinstance(leaf, str):
             yield from _written(leaf)
 
@@ -224,17 +223,13 @@ def _kinds(value: float, *, is_money: bool) -> frozenset[str]:
 
 def _totals(data: object) -> Iterator[float]:
     """Yield the totals of the sums of money in the lists of a result, by key."""
-    if isinstance(data, list):
-        columns: dict[str, float] = {}
-        for item in data:
-            for path, leaf in json_leaves(item):
-                number = number_of(leaf)
-                if number is not None and words_of(path) & (_MONEY | _SUMS):
-                    columns[path] = columns.get(path, 0.0) + number
-        yield from columns.values()
-    held = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
-    for item in held:
-        yield from _totals(item)
+    for part in containers(data):
+        if not isinstance(part, Mapping):
+            yield from column_sums(part, without=lambda path: not _names_money(path))
+
+
+def _names_money(path: str) -> bool:
+    return bool(words_of(path) & (_MONEY | _SUMS))
 
 
 def nearest(value: float, texts: Sequence[str]) -> str:

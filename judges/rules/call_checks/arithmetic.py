@@ -7,14 +7,14 @@ named, and rounded to the decimals with which the reply writes it, more roughly 
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.context import is_usable, number_of
+from spanjury.judges.rules.call_checks.context import containers, is_usable, number_of
 from spanjury.judges.rules.call_checks.moments import moments
 from spanjury.judges.rules.call_checks.numerals import (
     NUMERAL,
@@ -26,6 +26,7 @@ from spanjury.judges.rules.call_checks.numerals import (
     number_in,
     numerals,
     of_quadruples,
+    of_triples,
 )
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.kept import KeptByText
@@ -145,21 +146,13 @@ def _parts(text: str) -> _Parts:
                 years.add(number)
             else:
                 operands[abs(number)] = None
-    lists = [*_lists(data)]
+    lists = [part for part in containers(data) if isinstance(part, list)]
     return _Parts(
         (*operands,),
         frozenset(years),
         tables=frozenset(number for items in lists for number in _totals(items)),
         rows=max(map(len, lists), default=0),
     )
-
-
-def _lists(data: object) -> Iterator[Sequence[object]]:
-    if isinstance(data, list):
-        yield data
-    held = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
-    for item in held:
-        yield from _lists(item)
 
 
 def _totals(items: Sequence[object]) -> Iterator[float]:
@@ -350,17 +343,12 @@ class _Given:
             yield from (100 * ratio, 100 * abs(over - under) / under)
 
     def _triples(self) -> Iterator[float]:
+        yield from of_triples(self.operands)
         for a, b, c in combinations(self.operands, 3):
-            yield from (a + b + c, (a + b + c) / 3, a + b - c, a + c - b, b + c - a)
-            yield from (a * b * c * scale for scale in (1.0, *self.scales))
-            for first, second, third in ((a, b, c), (a, c, b), (b, c, a)):
-                product, total, gap = first * second, first + second, abs(first - second)
-                yield from (product + third, abs(product - third), product / 100 + third)
-                for amount in (product, total):
-                    yield from (amount * (1 + third / 100), amount * (1 - third / 100))
-                yield from (gap * third, gap * third / 100, total * third)
-                if third:
-                    yield from (product / third * scale for scale in (1.0, *self.scales))
+            yield (a + b + c) / 3
+            yield from (a * b * c * scale for scale in self.scales)
+            for x, y, z in ((a, b, c), (a, c, b), (b, c, a)):
+                yield from (x * y / z * scale for scale in self.scales if z)
 
     def beside(self, words: str) -> "_Given":
         """Return the numbers in `words`, the rest of a sentence, that are stated."""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -395,15 +395,26 @@ def _records(text: str, *, turn: int, first: int) -> Iterator[Record]:
 
 
 def _lists(value: object) -> Iterator[Sequence[Mapping[str, object]]]:
-    if isinstance(value, list):
-        items = [item for item in value if isinstance(item, Mapping)]
+    for part in containers(value):
+        if isinstance(part, list):
+            items = [item for item in part if isinstance(item, Mapping)]
+        else:
+            items = [
+                {"name": key, **item} for key, item in part.items() if isinstance(item, Mapping)
+            ]
+            items = items if len({frozenset(item) for item in items}) == 1 else []
         if len(items) >= 2:  # noqa: PLR2004
             yield items
-        for item in value:
-            yield from _lists(item)
+
+
+def containers(value: object) -> Iterator[list[object] | Mapping[str, object]]:
+    """Yield each list and each object in a value of JSON, outer ones first."""
+    held: Iterable[object] = ()
+    if isinstance(value, list):
+        yield value
+        held = value
     elif isinstance(value, Mapping):
-        named = [{"name": key, **item} for key, item in value.items() if isinstance(item, Mapping)]
-        if len(named) >= 2 and len({frozenset(item) for item in named}) == 1:  # noqa: PLR2004
-            yield named
-        for item in value.values():
-            yield from _lists(item)
+        yield value
+        held = value.values()
+    for item in held:
+        yield from containers(item)

@@ -14,9 +14,15 @@ from typing import NamedTuple
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import Claim, clauses
-from spanjury.judges.rules.call_checks.context import arguments_of, is_failure, number_of, parsed
+from spanjury.judges.rules.call_checks.context import (
+    arguments_of,
+    containers,
+    is_failure,
+    number_of,
+    parsed,
+)
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
-from spanjury.judges.rules.call_checks.numerals import numerals
+from spanjury.judges.rules.call_checks.numerals import TWO_PARTS, numerals
 from spanjury.judges.rules.call_checks.tool_names import action_stems, is_action, words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.replies import stating
@@ -46,7 +52,6 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """Words before the name of a field whose value is not next to it, as in ``with VAT``."""
-_TIME = re.compile(r"(?<![\d:])\d\d?:\d\d(?![\d:])")
 _LABELLED = re.compile(
     r"(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bhave )(?<!\bhas )(?<!['’]ve )"
     r"\b([^\W\d_]{3,})(?<!ed)(?<!sent|sold|paid|left|lost|made)(?: (?:no\.?|number|nr\.?))?"
@@ -340,16 +345,11 @@ def _written(value: Leaf, text: str) -> tuple[int, int] | None:
         day, minute = moment
         stated = moments((text,))
         is_day = day and (day in stated.full or (day.month, day.day) in stated.yearless)
-        is_time = day is None and minute is not None and minute in _times(text)
+        times = (60 * int(hour) + int(rest) for hour, rest in TWO_PARTS.findall(text))
+        is_time = day is None and minute is not None and minute in times
         return (0, len(text)) if is_day or is_time else None
     named = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
     return named.span() if named else None
-
-
-def _times(text: str) -> Iterator[int]:
-    for token in _TIME.findall(text):
-        hour, _, minute = token.partition(":")
-        yield int(hour) * 60 + int(minute)
 
 
 @lru_cache(maxsize=1024)
@@ -396,26 +396,23 @@ def _tables(trajectory: Trajectory, number: int) -> Iterator[list[_Row]]:
 
 
 def _within(value: object) -> Iterator[list[_Row]]:
-    if isinstance(value, Mapping):
-        fields = [
-            _row(leaf, names=(" ".join(words_of(key)) if len(key) > 2 else key,))  # noqa: PLR2004
-            for key, leaf in value.items()
-            if number_of(leaf) is not None and not key.isdecimal()
-        ]
-        rows = [
-            _row(held, names=(str(key).replace("_", " "),))
-            for key, held in value.items()
-            if isinstance(held, Mapping)
-        ]
-        yield from (_telling(table) for table in (fields, rows) if len(table) > 1)
-        for held in value.values():
-            yield from _within(held)
-    elif isinstance(value, list):
-        items = [item for item in value if isinstance(item, Mapping)]
+    for part in containers(value):
+        if isinstance(part, Mapping):
+            fields = [
+                _row(leaf, names=(" ".join(words_of(key)) if len(key) > 2 else key,))  # noqa: PLR2004
+                for key, leaf in part.items()
+                if number_of(leaf) is not None and not key.isdecimal()
+            ]
+            rows = [
+                _row(held, names=(str(key).replace("_", " "),))
+                for key, held in part.items()
+                if isinstance(held, Mapping)
+            ]
+            yield from (_telling(table) for table in (fields, rows) if len(table) > 1)
+            continue
+        items = [item for item in part if isinstance(item, Mapping)]
         if 1 < len(items) <= _MOST_ROWS:
             yield _telling([_row(item, names=_texts(item, among=items)) for item in items])
-        for item in value:
-            yield from _within(item)
 
 
 def _telling(rows: Sequence[_Row]) -> list[_Row]:

@@ -3,14 +3,14 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.context import is_usable, number_of, parsed
+from spanjury.judges.rules.call_checks.context import containers, is_usable, number_of, parsed
 from spanjury.judges.rules.call_checks.lengths import lengths
 from spanjury.judges.rules.quantities import other_readings, quantities
 from spanjury.judges.text.kept import KeptByText
@@ -152,17 +152,23 @@ class Numerals:
         if _digits(value) < _LEAST_PRECISE:
             return
         for a, b, c in combinations(self.amounts, 3):
-            yield from (a + b + c, a * b * c, a + b - c, a + c - b, b + c - a)
-            for first, second, third in ((a, b, c), (a, c, b), (b, c, a)):
-                product, total, gap = first * second, first + second, abs(first - second)
-                yield from (product + third, abs(product - third), product / 100 + third)
-                for amount in (product, total):
-                    yield from (amount * (1 + third / 100), amount * (1 - third / 100))
-                yield from (gap * third, gap * third / 100, total * third)
-                yield from (product / 60 * third, product / 1000 * third)
-                if third:
-                    yield product / third
+            yield from (a * b * c / 60, a * b * c / 1000)
+        yield from of_triples(self.amounts)
         yield from of_quadruples(self.amounts[:_MOST_SCALED])
+
+
+def of_triples(numbers: Sequence[float]) -> Iterator[float]:
+    """Yield what follows from any three of some numbers: sums, products, rates and ratios."""
+    for a, b, c in combinations(numbers, 3):
+        yield from (a + b + c, a * b * c, a + b - c, a + c - b, b + c - a)
+        for first, second, third in ((a, b, c), (a, c, b), (b, c, a)):
+            product, total, gap = first * second, first + second, abs(first - second)
+            yield from (product + third, abs(product - third), product / 100 + third)
+            for amount in (product, total):
+                yield from (amount * (1 + third / 100), amount * (1 - third / 100))
+            yield from (gap * third, gap * third / 100, total * third)
+            if third:
+                yield product / third
 
 
 def of_quadruples(numbers: Sequence[float]) -> Iterator[float]:
@@ -261,26 +267,27 @@ def identifies(path: str) -> bool:
 
 def _sums(value: object) -> Iterator[float]:
     """Yield sums over each list and object of a result, by key, and the lengths of lists."""
-    if isinstance(value, list):
-        yield float(len(value))
-        columns: dict[str, list[float]] = defaultdict(list)
-        for item in value:
-            for path, leaf in json_leaves(item):
-                if (number := number_of(leaf)) is not None and not identifies(path):
-                    columns[path].append(number)
-        yield from (sum(column) for column in columns.values())
-        for item in value:
-            yield from _sums(item)
-    elif isinstance(value, dict):
-        own = [
-            number
-            for key, leaf in value.items()
-            if (number := number_of(leaf)) is not None and not identifies(key)
-        ]
-        if len(own) > 1:
-            yield sum(own)
-        for item in value.values():
-            yield from _sums(item)
+    for part in containers(value):
+        if isinstance(part, Mapping):
+            own = [
+                number
+                for key, leaf in part.items()
+                if (number := number_of(leaf)) is not None and not identifies(key)
+            ]
+            yield from [sum(own)] if len(own) > 1 else []
+        else:
+            yield float(len(part))
+            yield from column_sums(part, without=identifies)
+
+
+def column_sums(rows: Iterable[object], *, without: Callable[[str], bool]) -> Iterable[float]:
+    """Return the sums of the numbers at each path of some rows, `without` those at some paths."""
+    columns: dict[str, float] = defaultdict(float)
+    for row in rows:
+        for path, leaf in json_leaves(row):
+            if (number := number_of(leaf)) is not None and not without(path):
+                columns[path] += number
+    return columns.values()
 
 
 def _degrees(value: float) -> tuple[float, float]:

@@ -516,3 +516,24 @@ def test_the_rationale_names_the_sentence_to_check_first() -> None:
     rationale = compared(output, BOARD).rationale
     assert "Check 'In Paris a plant will open, new' first: the source contains" in rationale
     assert "Check" not in compared(BOARD, BOARD).rationale
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "marked"),
+    [
+        ("It is closed on 3 May.", "It will be closed on 3 March.", ["3 May"]),
+        ("It opens in May.", "It opens in June.", ["May"]),
+        ("What You May Need: a lamp.", "What you can need: a lamp.", []),
+    ],
+)
+def test_may_is_a_month_beside_a_day_or_a_preposition(
+    output: str, source: str, marked: list[str]
+) -> None:
+    assert [span.text for span in compared(output, source).spans or ()] == marked
+
+
+def test_a_sentence_introduced_as_in_the_source_is_not_doubted() -> None:
+    source = "According to the policy, gift cards cannot be returned. Shoes can be exchanged."
+    copy = "According to the policy, gift cards cannot be returned."
+    assert compared(copy, source).unverified == ()
+    assert compared(copy.replace("policy", "manual"), source).unverified

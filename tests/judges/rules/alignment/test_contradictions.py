@@ -794,6 +794,7 @@ def test_a_time_that_may_be_right_is_not_marked(output: str, source: str) -> Non
             "The Kestrel 700 is heavy and runs for 18 minutes in turbo mode.",
         ),
         ("A single room costs 65 euros more than a shared one.", "A shared room costs 64 euros."),
+        ("3 voted against the pump.", "11 members voted for and 3 against the pump."),
     ],
 )
 def test_numbers_of_other_periods_parts_models_and_differences_are_no_contradiction(
@@ -862,3 +863,32 @@ def test_a_value_of_the_sentence_that_continues_the_compared_one_is_left_alone()
     for output in ("The price was 25 euros.", "The price is 30 euros."):
         [contradiction] = contradictions(output, source)
         assert contradiction.text == output.split()[3]
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "words"),
+    [
+        ("They voted against the plan.", "They voted for the plan.", "voted against the plan"),
+        ("He spoke for the workers.", "He spoke against the workers.", "spoke for the workers"),
+        ("We recommend alcohol.", "We advise against alcohol.", "recommend alcohol"),
+        ("We advise against yoghurt.", "We recommend yoghurt.", "advise against yoghurt"),
+    ],
+)
+def test_the_other_side_is_marked(output: str, source: str, words: str) -> None:
+    (contradiction,) = contradictions_of(output, source)
+    assert (contradiction.text, contradiction.category) == (words, "antonym")
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("We do not recommend alcohol.", "We advise against alcohol."),
+        ("Ben voted against the ban.", "Ann voted for the ban, but Ben against it."),
+        ("He argued against the plan.", "He argued for an hour against the plan."),
+        ("The vaccine works for flu.", "The vaccine works against flu."),
+        ("The doctor recommends rest.", "The doctor advises rest."),
+        ("We recommend beer.", "We recommend beer and advise against alcohol."),
+    ],
+)
+def test_a_side_that_may_be_the_same_is_left_alone(output: str, source: str) -> None:
+    assert contradictions_of(output, source) == []

@@ -4,6 +4,7 @@ import pytest
 
 from spanjury.judges.rules.alignment.near_copies import are_near_copies
 
+SIDES = "She spoke against pesticides and for compost."
 SOURCE = (
     "The old ferry to Lund carried 40 cars on Monday, although the wind was strong. "
     "The harbour master said that the pier was damaged. "
@@ -118,3 +119,15 @@ def test_a_bound_or_a_word_for_hardly_any_must_stay(output: str, source: str) ->
 )
 def test_little_may_be_an_adjective(output: str, source: str) -> None:
     assert are_near_copies(output, {"News": source})
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The lamp is turned on at night.", "The lamp is turned off at night."),
+        ("She spoke for pesticides and against compost.", SIDES),
+    ],
+)
+def test_an_exchanged_particle_or_side_changes_the_sense(output: str, source: str) -> None:
+    assert not are_near_copies(output, {"Source": source})
+    assert are_near_copies(source, {"Source": source})

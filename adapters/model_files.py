@@ -16,7 +16,7 @@ _SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
 def packaged_weights(package: str, *, engine: str, install: str) -> Path:
     """Find the weights in their package, without running any of its code.
 
-    Raises `ConfigError`, which says how to `install` them, if package or `engine` is not there.
+    Raises `ConfigError` with the message `install` if the package or `engine` is missing.
     """
     spec = find_spec(package)
     if spec is None or find_spec(engine) is None:

@@ -77,7 +77,7 @@ def hub_folder(
                 )
         cached = try_to_load_from_cache(name, "config.json")
     except (OSError, HFValidationError, HfHubHTTPError) as error:
-        raise ConfigError(f"the model {name!r} cannot be had: {error}") from error
+        raise ConfigError(f"the model {name!r} cannot be obtained: {error}") from error
     if not isinstance(cached, str):
         raise ConfigError(absent)
     return Path(cached).parent
@@ -89,10 +89,10 @@ def load_tokenizer(name: str, folder: Path, **file: str) -> PreTrainedTokenizerB
         with quietly():
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **file)
     except _UNLOADABLE as error:
-        raise ConfigError(f"{name!r} has no tokenizer that loads: {error}") from error
+        raise ConfigError(f"{name!r} has no usable tokenizer: {error}") from error
     # If its files are missing, a tokenizer may load all the same, with an empty vocabulary.
     if len(tokenizer) <= len(tokenizer.all_special_tokens):
-        raise ConfigError(f"{name!r} has no tokenizer that loads: it knows no word")
+        raise ConfigError(f"{name!r} has no usable tokenizer: it knows no word")
     return tokenizer
 
 

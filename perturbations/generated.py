@@ -1,8 +1,7 @@
 """Damage written by a model, which is asked at most twice, and whose reply is checked.
 
-The kinds are those that [1] had written by a model; rules with the same aim stand in for
-them where there is none. A check returns what is wrong, as the model is given it, or an empty
-text.
+The kinds of damage are those that a model wrote in [1]. Without a model, rules with the same aim
+replace it. A check returns what is wrong, in the words that the model receives, or an empty text.
 
 References
 ----------
@@ -139,14 +138,14 @@ class GenerationRequest:
         """Return a request for the text alone, or inside an object if the server takes a schema."""
         system = Message(role="system", content=read_template(self.package, "system.txt"))
         in_json = fill_template(PACKAGE, "in-json.txt", {"code": mark})
-        plain, held = (
+        plain, in_object = (
             ChatRequest(
                 messages=(system, Message(role="user", content=prompt)), decoding=self.decoding
             )
             for prompt in (self.prompt, f"{self.prompt}\n\n{in_json}")
         )
         decoding = replace(self.decoding, schema=_schema(mark))
-        return replace(plain, variants=(replace(held, decoding=decoding),))
+        return replace(plain, variants=(replace(in_object, decoding=decoding),))
 
     def _generated(self, reply: Reply, *, mark: str) -> Generated:
         fields = object_in(reply.text) or {}
@@ -160,16 +159,16 @@ class GenerationRequest:
 
     def _again(self, request: ChatRequest, reply: Reply, *, problem: str) -> ChatRequest:
         """Return the conversation extended by the reply and its problem."""
-        asked = fill_template(self.package, "reask.txt", {"problem": problem})
+        reask = fill_template(self.package, "reask.txt", {"problem": problem})
         answer = Message(role="assistant", content=reply.text)
 
         def again(variant: ChatRequest, words: str) -> ChatRequest:
             messages = (*variant.messages, answer, Message(role="user", content=words))
             return replace(variant, messages=messages)
 
-        in_json = f"{asked}\n{read_template(PACKAGE, 'reask-in-json.txt')}"
+        in_json = f"{reask}\n{read_template(PACKAGE, 'reask-in-json.txt')}"
         variants = tuple(again(variant, in_json) for variant in request.variants)
-        return replace(again(request, asked), variants=variants)
+        return replace(again(request, reask), variants=variants)
 
 
 def _schema(mark: str) -> ReplySchema:
@@ -261,10 +260,10 @@ class GeneratedPerturbation:
     def _request(self, text: str, *, k: int, seed: int | None) -> GenerationRequest:
         fenced = fence({"Text": text})
         change = fill_template(PACKAGE, f"{self.kind}.txt", {"count": str(k)})
-        about = {"material": fenced.text, "mark": fenced.mark, "change": change}
+        slots = {"material": fenced.text, "mark": fenced.mark, "change": change}
         return GenerationRequest(
             package=PACKAGE,
-            prompt=fill_template(PACKAGE, "ask.txt", about),
+            prompt=fill_template(PACKAGE, "ask.txt", slots),
             decoding=_decoding(text, seed=seed),
             read=partial(cleaned, text=text, marks=fenced.marks),
             check=lambda reply: _CHECKS[self.kind](text.strip(), reply, k),
@@ -289,7 +288,7 @@ def generated_perturbation(kind: str) -> GeneratedPerturbation:
     Raises `ConfigError` if there is none; the message lists the choices.
     """
     if kind not in _TWINS:
-        raise ConfigError(f"no model is asked for {kind!r}; {choices_for(kind, _TWINS)}")
+        raise ConfigError(f"no model can do the damage {kind!r}; {choices_for(kind, _TWINS)}")
     return GeneratedPerturbation(kind=kind, twin=_TWINS[kind])
 
 

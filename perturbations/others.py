@@ -59,7 +59,7 @@ class OtherTexts(Sequence[str]):
         return self._at(np.flatnonzero(self._has_other_input()))[index]
 
     def unlike(self, text: str) -> Sequence[str]:
-        """Return those that contain words and differ from `text`."""
+        """Return the outputs that contain words and differ from `text`."""
         task = self.task
         same = task.texts == task.text_codes.get(text, _UNKNOWN)
         return self._at(np.flatnonzero(self._has_other_input() & task.holds_words & ~same))
@@ -109,10 +109,10 @@ def other_texts(segments: Iterable[Segment]) -> Iterator[OtherTexts]:
     by_task: defaultdict[str, list[Segment]] = defaultdict(list)
     positions = []
     for segment in segments:
-        beside = by_task[segment.task]
-        positions.append((segment.task, len(beside)))
-        beside.append(segment)
-    tasks = {name: _task(beside) for name, beside in by_task.items()}
+        of_task = by_task[segment.task]
+        positions.append((segment.task, len(of_task)))
+        of_task.append(segment)
+    tasks = {name: _task(of_task) for name, of_task in by_task.items()}
     for name, position in positions:
         yield OtherTexts(tasks[name], position=position)
 

@@ -31,12 +31,12 @@ class Condition:
     Parameters
     ----------
     generated
-        The damage that a model can do instead of the rule, `k` times according to the option;
-        None if there is only the rule.
+        Has a model do the damage instead of the rule, `k` times if the options have it; None if
+        only the rule can.
     level
-        The level in whose average it is included.
+        The level whose average includes the condition.
     severity
-        1 to 5: the gravity of the errors that it makes.
+        Severity of the errors that it makes, 1 to 5.
     weights
         Aspect -> its share of the harm, summing to 1; empty without weights.
     """
@@ -163,7 +163,7 @@ def _pair(
 
 
 def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
-    """Mark the damage as a judge should; for a deletion, the adjacent characters are marked."""
+    """Return the damage as a judge should mark it; a deletion marks the adjacent characters."""
     text = damage.text
     spans = []
     reasons = [mark.explanation for mark in damage.marks] or [
@@ -185,10 +185,10 @@ def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
     return tuple(spans)
 
 
-def _change(was: str, text: str) -> str:
-    if not was:
-        return f"{text!r} was inserted"
-    return f"{was!r} was replaced by {text!r}" if text else f"{was!r} was deleted"
+def _change(old: str, new: str) -> str:
+    if not old:
+        return f"{new!r} was inserted"
+    return f"{old!r} was replaced by {new!r}" if new else f"{old!r} was deleted"
 
 
 def _visible(interval: tuple[int, int], *, length: int) -> tuple[int, int]:

@@ -166,7 +166,7 @@ class Perturbation:
                 edits = _checked(changed)
             damage = Damage.of(case.text, edits)
         if damage.text == case.text:
-            raise NothingToDamageError("the text is as it was")
+            raise NothingToDamageError("the text is unchanged")
         return damage
 
 
@@ -243,7 +243,7 @@ def trajectory_perturbation(
     def made(rule: Callable[..., DamagedTrajectory]) -> Perturbation:
         def on_trajectory(case: Case, rng: Generator, **options: object) -> Changed:
             if case.trajectory is None:
-                raise NothingToDamageError("the text is no trajectory")
+                raise NothingToDamageError("the text is not a trajectory")
             return rule(case.trajectory, rng, **options)
 
         on_trajectory.__doc__ = rule.__doc__
@@ -276,7 +276,7 @@ class _Digest(ISeedSequence):
 
 def _damage_of_trajectory(case: Case, changed: DamagedTrajectory) -> Damage:
     if changed.trajectory == case.trajectory:
-        raise NothingToDamageError("the trajectory is as it was")
+        raise NothingToDamageError("the trajectory is unchanged")
     if not changed.faults:
         raise PerturbationError("the rule names no fault of the damaged trajectory")
     return Damage(

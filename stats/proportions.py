@@ -35,7 +35,7 @@ def clustered_proportion(
     Parameters
     ----------
     successes, trials
-        Shape ``(clusters,)``; numbers with ``0 <= successes <= trials``, which are no integers if
+        Shape ``(clusters,)``; numbers with ``0 <= successes <= trials``, which are not integers if
         trials have weights. A cluster without trials is skipped.
     confidence
         Level of the interval, in ``(0, 1)``.

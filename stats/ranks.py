@@ -30,7 +30,7 @@ class PairCounts(NamedTuple):
     pairs: IntArray
     """All pairs: ``n * (n - 1) / 2``."""
     discordant: IntArray
-    """Pairs of which one score ranks the first item higher, and the other score the second."""
+    """Pairs in which one score ranks the first item higher, and the other score the second."""
     tied_first: IntArray
     """Pairs with equal first scores."""
     tied_second: IntArray
@@ -60,8 +60,8 @@ def ranks(values: FloatArray) -> Ranks:
 
     Examples
     --------
-    >>> found = ranks(np.array([[2.0, 1.0, 2.0]]))
-    >>> found.least.tolist(), found.tied.tolist(), found.distinct.tolist()
+    >>> result = ranks(np.array([[2.0, 1.0, 2.0]]))
+    >>> result.least.tolist(), result.tied.tolist(), result.distinct.tolist()
     ([[1, 0, 1]], [1], [2])
     """
     order = np.argsort(values, axis=-1)
@@ -77,7 +77,7 @@ def ranks(values: FloatArray) -> Ranks:
 
 
 def pair_counts(first: Ranks, second: Ranks) -> PairCounts:
-    """Count pairs of items in O(n log n) a row, for every row at once [1]_.
+    """Count pairs of items in O(n log n) per row, for every row at once [1]_.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def pair_counts(first: Ranks, second: Ranks) -> PairCounts:
 
     Notes
     -----
-    Items are sorted by the first score. Pairs are then discordant if the second score
-    falls, and these are counted while it is sorted by merging: the sum of the ranks of one
-    half among both gives Mann and Whitney's count of the pairs out of order.
+    Items are sorted by the first score. A pair is then discordant if its second score falls.
+    Such pairs are counted while the second scores are sorted by merging: the sum of the ranks
+    of one half among both gives Mann and Whitney's count of the pairs out of order.
 
     References
     ----------

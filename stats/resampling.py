@@ -90,7 +90,7 @@ def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_0
     step = max(1, BLOCK // items)
     sizes = (min(step, draws - done) for done in range(0, draws, step))
     drawn = np.concatenate([effect(_counts(items, size, rng)) for size in sizes])
-    if items == 1:  # every draw is the sample, which is no sign that others would be like it
+    if items == 1:  # every draw is the sample, which does not show that others would be like it
         drawn = np.full_like(drawn, np.nan)
     return Resampled(on_sample(effect, items=items), drawn, items)
 
@@ -98,7 +98,7 @@ def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_0
 def jackknife(effect: Weighted, *, items: int) -> Jackknifed:
     """Leave out each item in turn [1]_.
 
-    For Student's interval of an effect that is no mean of items, where draws vary too little.
+    For Student's interval of an effect that is not a mean of items, where draws vary too little.
 
     Parameters
     ----------

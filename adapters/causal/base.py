@@ -89,9 +89,9 @@ class Base:
 
 def free_of_quantization(model: PreTrainedModel) -> None:
     """Remove the quantization settings that a model from GGUF keeps; its weights are floats."""
-    loose: Any = model
-    loose.hf_quantizer = None
-    loose.is_quantized = False
+    untyped: Any = model
+    untyped.hf_quantizer = None
+    untyped.is_quantized = False
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
 

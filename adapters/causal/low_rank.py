@@ -47,8 +47,8 @@ def attach(model: PreTrainedModel, *, rank: int, alpha: int, dropout: float) -> 
 
 def merged(adapted: PeftModel) -> PreTrainedModel:
     """Merge the adapter into the weights of its model, and return the plain model."""
-    loose: Any = adapted
-    model: PreTrainedModel = loose.merge_and_unload()
+    untyped: Any = adapted
+    model: PreTrainedModel = untyped.merge_and_unload()
     free_of_quantization(model)
     return model
 
@@ -67,8 +67,8 @@ def save_adapter(adapted: PeftModel, folder: Path, *, base: Base) -> None:
 def load_model(name: str, *, device: torch.device, attention: str) -> tuple[Base, PreTrainedModel]:
     """Load a model, or the adapter in the folder `name` merged into its base.
 
-    Returns the base with the model's name and tokenizer, and the model. Raises `ConfigError` if
-    there is none, or if the adapter was trained on another base than the one at hand.
+    Returns the base, under the model's name, and the model. Raises `ConfigError` if there is no
+    such model, or if the adapter was trained on another version of its base.
     """
     folder = Path(name)
     if not (folder / _CONFIG).is_file():
@@ -85,28 +85,29 @@ def load_model(name: str, *, device: torch.device, attention: str) -> tuple[Base
         raise ConfigError(
             f"the adapter in {folder} does not fit its base {base.name!r}: {error}"
         ) from error
-    both = Base(
+    combined = Base(
         name=name,
         identity=f"{folder.resolve().name}+{base.identity}",
         folder=base.folder,
         gguf=base.gguf,
     )
-    return both, merged(adapted)
+    return combined, merged(adapted)
 
 
 def _base_of(folder: Path) -> Base:
     """Find the base of an adapter; raise `ConfigError` if its identity differs from the record."""
     if not (folder / _WEIGHTS).is_file():
         raise ConfigError(
-            f"the adapter in {folder} has no {_WEIGHTS}; weights of another kind are not read"
+            f"the adapter in {folder} has no {_WEIGHTS}; save its weights as safetensors"
         )
     config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
     base = find_base(str(config.get("base_model_name_or_path") or ""))
     record = folder / _BASE
     if record.is_file():
-        was = json.loads(record.read_text(encoding="utf-8"))["identity"]
-        if was != base.identity:
+        trained_on = json.loads(record.read_text(encoding="utf-8"))["identity"]
+        if trained_on != base.identity:
             raise ConfigError(
-                f"the adapter in {folder} belongs to {was}, and {base.name!r} is {base.identity}"
+                f"the adapter in {folder} was trained on {trained_on}, but {base.name!r} is"
+                f" {base.identity}: restore that version of the base, or train again"
             )
     return base

@@ -128,10 +128,10 @@ def write(
 
 def score(model: PreTrainedModel, prompt: Prompt) -> Written:
     """Return the forced continuation of a prompt with the log-probability of each token."""
-    loose: Any = model
+    untyped: Any = model
     with torch.inference_mode():
         ids = torch.tensor([[*prompt.ids, *prompt.forced]], device=model.device)
-        logits: torch.Tensor = loose(input_ids=ids, logits_to_keep=len(prompt.forced) + 1).logits
+        logits: torch.Tensor = untyped(input_ids=ids, logits_to_keep=len(prompt.forced) + 1).logits
         logprobs = logits[0, :-1].float().log_softmax(dim=-1)
         own = logprobs.gather(1, ids[0, len(prompt.ids) :, None])[:, 0].tolist()
     tokens = [Token(logprob=logprob, rivals=()) for logprob in own]
@@ -153,8 +153,8 @@ def _next_logits(
 ) -> torch.Tensor:
     """Return the logits of each row's next token, ``(rows, vocabulary)``."""
     positions = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
-    loose: Any = model
-    logits: torch.Tensor = loose(
+    untyped: Any = model
+    logits: torch.Tensor = untyped(
         input_ids=ids,
         attention_mask=mask,
         position_ids=positions,

@@ -431,7 +431,7 @@ def _named(folder: Path, labels: tuple[str, ...], *, supported: int | str, liste
         return supported
     if isinstance(supported, str) and labels.count(supported) == 1:
         return labels.index(supported)
-    raise ConfigError(f"supported={supported!r} is no class of {folder / CONFIG}: {listed}")
+    raise ConfigError(f"supported={supported!r} is not a class of {folder / CONFIG}: {listed}")
 
 
 def _longest(config: Json, tokenizer: Json) -> int:

@@ -269,13 +269,14 @@ def _load(card: CheckerCard, *, layout: Layout, device: str, is_half: bool) -> _
 def _check_answers(
     card: CheckerCard, tokens: "inputs.PairTokens", model: "torch_model.TorchModel"
 ) -> None:
-    """Refuse an encoder-decoder that is no checker; its configuration cannot tell."""
+    """Refuse an encoder-decoder that is not a checker; its configuration does not say."""
     ids = np.array([tokens.encode(_SAMPLE).ids], dtype=np.int64)
     share = model.share_of_answers(ids, np.ones_like(ids))
     if share < _LEAST_SHARE:
         raise ConfigError(
-            f"{card.folder} does not answer with {' or '.join(card.labels)} (probability "
-            f"{share:.2g} on a simple claim): it is no checker, or answers=NO/YES names its answers"
+            f"{card.folder} does not answer with {' or '.join(card.labels)} (probability"
+            f" {share:.2g} on a simple claim): it is not a checker, or answers=NO/YES must name its"
+            " answers"
         )
 
 

@@ -20,7 +20,7 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     try:
         return Tokenizer.from_file(str(file))
     except Exception as error:  # the border to tokenizers, which raises nothing narrower
-        raise ConfigError(f"{file} is no tokenizer: {error}") from error
+        raise ConfigError(f"{file} is not a tokenizer: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

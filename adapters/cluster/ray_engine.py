@@ -27,7 +27,7 @@ Worker = Callable[[str], str]
 """Processes one item. Any worker may get any item, and an item may be processed twice."""
 
 MOST_TASKS = 10_000
-"""Most Ray tasks per run: more slow its driver down. With more items, a task processes several."""
+"""Maximum number of Ray tasks per run: more slow its driver down. A task can have several items."""
 
 _PATIENCE = 10.0
 """Seconds to wait for a cluster; Ray's own attempts would take minutes."""

@@ -1,4 +1,4 @@
-"""Files of lines: those that get their names when they are whole, and a log that grows."""
+"""Writers of lines: files that get their names when they are complete, and a log that grows."""
 
 import hashlib
 import json
@@ -18,8 +18,13 @@ from spanjury.judges.core.errors import reason_of
 PART = ".part"
 """Suffix of a file that is not complete yet."""
 
+NEXT = ".next"
+"""Suffix of a file that becomes the part file once it has as many lines."""
+
 REFUSED = ".refused"
 """Suffix of a complete file that must not replace the existing one."""
+
+_BLOCK = 1 << 20
 
 
 def part_of(path: Path) -> Path:
@@ -27,14 +32,22 @@ def part_of(path: Path) -> Path:
     return path.with_name(f"{path.name}{PART}")
 
 
+def count_lines(path: Path) -> int:
+    """Return the number of complete lines in a file; raise `OSError` if it cannot be read."""
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
+
+
 class LineWriter:
     """Writes lines to a file, each in full before the next.
 
     Lines go to ``PATH.part``, which replaces ``PATH`` when the context ends normally. If it ends
     by an exception, Ctrl-C included, ``PATH`` is unchanged. A ``PATH.part`` left by an earlier
-    writer is overwritten, unless that writer is still running.
+    writer is overwritten by the first line, unless that writer is still running.
 
-    After an exception, ``PATH.part`` is deleted; with `keep_part` it stays, cut to whole lines.
+    After an exception, ``PATH.part`` is deleted; with `keep_part` it stays, cut to whole lines. If
+    the writer also `resumes` the work of the earlier one, ``PATH.part`` never gets shorter: lines
+    go to ``PATH.part.next`` until there are as many as before, and are deleted after an exception.
     `objection` is called at the end with the file about to be replaced, and returns the reason
     why it must stay, or an empty text. If there is a reason, the lines go to ``PATH.refused``.
 
@@ -44,19 +57,31 @@ class LineWriter:
     """
 
     def __init__(
-        self, path: Path, *, keep_part: bool, objection: Callable[[Path], str] = lambda _: ""
+        self,
+        path: Path,
+        *,
+        keep_part: bool,
+        resumes: bool = False,
+        objection: Callable[[Path], str] = lambda _: "",
     ) -> None:
         self._target = path
         self._path = path
         self._keep_part = keep_part
+        self._resumes = resumes
         self._objection = objection
         self._file: FileIO | None = None
+        self._begun = False
+        self._former: FileIO | None = None  # the longer part file of an earlier writer
+        self._former_lines = 0
         self._lines = 0
         self._whole = 0  # offset after the last complete line
 
     @property
     def path(self) -> Path:
-        """The file of the lines: ``PATH.part``; after a normal end ``PATH`` or ``PATH.refused``."""
+        """The file of the lines: ``PATH.part``, or ``PATH.part.next`` while that is longer.
+
+        After a normal end it is ``PATH`` or ``PATH.refused``.
+        """
         return self._path
 
     @property
@@ -85,26 +110,71 @@ class LineWriter:
         """
         assert self._file is not None, "append outside the context"
         try:
-            _write_all(self._file, line)
+            file = self._file if self._begun else self._begin(self._file)
+            _write_all(file, line)
         except OSError as error:
             self._settle(self._file)
             raise _unwritable(self._path, error) from error
         self._lines += 1
         self._whole += len(line)
+        if self._lines == self._former_lines and sys.platform != "win32":  # as below
+            self._replace_former()
+
+    def _begin(self, file: FileIO) -> FileIO:
+        """Empty the part file, or leave it to an earlier writer; return the file to write."""
+        if self._resumes and (lines := count_lines(self._path)):
+            path = self._path.with_name(f"{self._path.name}{NEXT}")
+            following = _open_alone(path)
+            self._former, self._former_lines = file, lines
+            self._file, self._path = following, path
+            file = following
+        file.truncate(0)
+        self._begun = True
+        return file
+
+    def _replace_former(self) -> None:
+        """Let the file, which is as long by now, take the place of the earlier part file."""
+        assert self._former is not None
+        part = part_of(self._target)
+        try:
+            if sys.platform == "win32":
+                self._former.close()
+            self._path.replace(part)
+        except OSError as error:
+            raise _unwritable(part, error) from error
+        self._former.close()
+        self._former, self._path = None, part
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         assert self._file is not None
         try:
             with self._file as file:
                 if kind is None:
+                    if not self._begun:
+                        file.truncate(0)
                     os.fsync(file.fileno())
                     self._take_the_name(file)
-                else:
+                elif self._begun:
                     self._settle(file)
+            if self._former is not None:
+                self._end_former(self._former, is_complete=kind is None)
             if kind is not None and not self._keep_part:
                 self._path.unlink(missing_ok=True)
         except OSError as problem:
             raise _unwritable(self._path, problem) from problem
+
+    def _end_former(self, former: FileIO, *, is_complete: bool) -> None:
+        """Remove the part file of an earlier writer, or the new one if that has fewer lines."""
+        part = part_of(self._target)
+        if is_complete:
+            former.close()
+            part.unlink(missing_ok=True)
+        elif self._lines >= self._former_lines:
+            self._replace_former()
+        else:
+            part.with_name(f"{part.name}{NEXT}").unlink(missing_ok=True)
+            former.close()
+            self._path = part
 
     def _take_the_name(self, file: FileIO) -> None:
         """Give the part file its final name, or ``.refused`` if there is an objection."""
@@ -151,7 +221,7 @@ def json_line(row: Mapping[str, object], *, name: str) -> bytes:
     try:
         return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except (TypeError, ValueError) as error:
-        raise DataError(f"row {name!r} holds what a file cannot: {error}") from error
+        raise DataError(f"row {name!r} cannot be written to a file: {error}") from error
 
 
 def refusal(target: Path | str, objection: str, named: Path | str) -> str:
@@ -163,14 +233,13 @@ def refusal(target: Path | str, objection: str, named: Path | str) -> str:
 
 
 def _open_alone(path: Path) -> FileIO:
-    """Open an empty file under an exclusive lock; raise `BlockingIOError` if it is locked."""
+    """Open a file to write under an exclusive lock; raise `BlockingIOError` if it is locked."""
     while True:
-        file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "w+")
+        file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+")
         try:
             lock_file(file.fileno())
             # Its last writer may have renamed it before we got the lock: then start over.
             if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                file.truncate(0)
                 return file
         except BaseException:  # e.g. Ctrl-C: do not leak the descriptor
             file.close()

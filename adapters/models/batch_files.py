@@ -244,7 +244,7 @@ def _take(answers: AnswerFile, line: bytes, *, number: int, start: int) -> None:
 
 
 def _read_line(line: bytes) -> _Line | None:
-    """Return the parsed line; None if it is no answer, or its reply is no chat completion."""
+    """Return the parsed line; None if it is not an answer, or its reply not a chat completion."""
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         read = _LINES.decode(line)
         if _failure(read):

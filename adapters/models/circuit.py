@@ -357,18 +357,22 @@ class Circuit:
         longest = self._guard.max_outage
         left, asked = since + longest - self._guard.clock(), asked_wait(error)
         if left <= 0 or asked > left:
-            asks = f" and asks to wait {asked:g} s" if asked > 0 else ""
-            answers = "does not answer"
-            if self._is_doubtful:
-                answers = (
-                    f"has answered none of the last {self._unanswered} calls (with --min-usable 0"
-                    " each row fails by itself)"
-                )
             self._guard.fail(
-                f"model {self._name} {answers}{asks}, and {longest:g} s is the longest outage"
-                f" that is waited for (--max-outage): {error}"
+                f"model {self._name} {self._silence(asked, is_over=left <= 0)}: {error}"
             )
         return min(max(pause, asked), left)
+
+    def _silence(self, asked: float, *, is_over: bool) -> str:
+        """Say for how long the model did not answer, or wants to wait."""
+        longest = self._guard.max_outage
+        if not is_over:
+            return f"asks to wait {asked:g} s, beyond the {longest:g} s of --max-outage"
+        if self._is_doubtful:
+            calls = f"the last {self._unanswered} calls in {longest:g} s (--max-outage)"
+            return f"has answered none of {calls}; with --min-usable 0 each row fails by itself"
+        if not longest:
+            return "does not answer (--max-outage 0)"
+        return f"has not answered for {longest:g} s (--max-outage)"
 
     def _answered(self, request: ChatRequest) -> None:
         if request is not PROBE:

@@ -8,7 +8,7 @@ import aiohttp
 
 
 def connection_problem(error: BaseException) -> str:
-    """Return which server cannot be connected to, and why; empty if `error` is about another thing.
+    """Return which server cannot be connected to, and why; empty if `error` has another cause.
 
     The failed connection may be the cause of `error`, at any depth.
     """
@@ -17,7 +17,7 @@ def connection_problem(error: BaseException) -> str:
 
 
 def connection_problem_in_log(error: BaseException) -> str:
-    """Return the same without the address of the server, and so without a reason that names it."""
+    """Return `connection_problem` without the server's address, or a reason that may contain it."""
     failed = _failed_connection(error)
     if failed is None:
         return ""

@@ -10,7 +10,7 @@ call, from the outside in::
             CancelScope    limits its time, which excludes all waiting
               ChatModel.complete
 
-So the gateway keeps retries and time limits to itself. `Endpoints` is no `ChatModel`, because a
+So the gateway keeps retries and time limits to itself. `Endpoints` is not a `ChatModel`, because a
 call must wait for its slot outside the time limit, and a time-out must be seen inside the slot.
 """
 

@@ -257,7 +257,10 @@ def _completions_url(base_url: str | None) -> URL:
     """Return the URL for chat completions."""
     example = "as http://localhost:8000/v1"
     if base_url is None:
-        raise ConfigError(f"{_PREFIX}/… needs the server's base URL, {example}")
+        raise ConfigError(
+            f"{_PREFIX}/… needs the server's base URL, {example}: give it as --model-base-url, in"
+            " Python as ModelConfig(name=…, base_url=…), and in a panel file as base_url"
+        )
     refuse_credentials(base_url)
     try:
         url = URL(base_url)

@@ -104,7 +104,7 @@ class Backend:
         if not documents:
             return {}
         if not self._takes_grammar:
-            raise PermanentModelError(f"{self}: {self.provider} takes no documents beside messages")
+            raise PermanentModelError(f"{self}: {self.provider} takes messages only, no documents")
         return template_fields(reasoning=request.decoding.reasoning, documents=documents)
 
     def prefix_fields(self) -> tuple[dict[str, object], dict[str, object]]:

@@ -252,9 +252,9 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
     if request.decoding.grammar:
         extra |= backend.grammar_fields(request.decoding.grammar)
     if (reasoning := request.decoding.reasoning) is not None:
-        named, beside = backend.reasoning_fields(reasoning)
+        named, further = backend.reasoning_fields(reasoning)
         arguments |= named
-        extra |= beside
+        extra |= further
         if "thinking" in named:  # Anthropic requires this temperature while thinking
             arguments["temperature"] = 1.0
     extra |= backend.document_fields(request)

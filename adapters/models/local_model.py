@@ -331,7 +331,7 @@ class LocalModel:
         if any(message.tool_calls or message.role == "tool" for message in request.messages):
             raise PermanentModelError("a local model reads no calls of tools")
         if any(message.role == "document" for message in request.messages):
-            raise PermanentModelError("a local model reads no documents beside messages")
+            raise PermanentModelError("a local model reads messages only, no documents")
         try:
             return chat.prompt(
                 request.messages, prefix=request.prefix, reasoning=request.decoding.reasoning
@@ -389,7 +389,7 @@ def folder_of(name: str, *, options: ModelOptions) -> str:
     if options.base_url is not None:
         raise ConfigError(f"{name!r} runs in this process and takes no base URL")
     if not folder:
-        raise ConfigError(f"name what is to be loaded: {prefix}/FOLDER")
+        raise ConfigError(f"name the folder of the model: {prefix}/FOLDER")
     return folder
 
 

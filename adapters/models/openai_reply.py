@@ -288,16 +288,16 @@ def _finish(reason: str, *, refused: bool, calls: bool) -> Finish:
 
 
 def _tool_call(call: object, *, index: int) -> ToolCall:
-    made = _object(call, "tool call")
-    if made.get("function") is None:
+    fields = _object(call, "tool call")
+    if fields.get("function") is None:
         raise _ShapeError("a tool call names no function")
-    function = _object(made["function"], "function")
+    function = _object(fields["function"], "function")
     arguments = function.get("arguments")
     if isinstance(arguments, Mapping):  # text-generation-inference once wrote them so
         arguments = json.dumps(arguments)
     return ToolCall(
         # Results refer to calls by id, so a missing id is made up.
-        call_id=_text(made.get("id"), "id") or f"call_{index}",
+        call_id=_text(fields.get("id"), "id") or f"call_{index}",
         name=_text(function.get("name"), "name"),
         arguments=_text(arguments, "arguments"),
     )

@@ -71,7 +71,7 @@ def key_from(variable: str) -> str | None:
     """
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise ConfigError(f"{variable} holds characters that no HTTP header can carry")
+        raise ConfigError(f"{variable} contains characters that no HTTP header can contain")
     return key or None
 
 

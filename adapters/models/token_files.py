@@ -51,7 +51,7 @@ def read_template_tokens(path: Path) -> TemplateTokens:
     if not tokens:
         raise ConfigError(
             f"the tokenizer {path} names no special token: expected a .gguf file, one of"
-            f" {', '.join(_JSON_FILES)}, a folder with these, or a file of tokens, one a line"
+            f" {', '.join(_JSON_FILES)}, a folder with these, or a file of tokens, one per line"
         )
     return TemplateTokens(tokens=tuple(tokens), source=f"the file {path}")
 

@@ -100,7 +100,7 @@ class VllmWeights:
         if prompt.forced:  # vLLM must generate a token, which is ignored
             return self.vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=1)
         form = {"json": prompt.schema} if prompt.schema else {"grammar": prompt.grammar}
-        held = (
+        constraint = (
             self.vllm.sampling_params.StructuredOutputsParams(**form)
             if any(form.values())
             else None
@@ -110,7 +110,7 @@ class VllmWeights:
             temperature=prompt.temperature,
             seed=prompt.seed,
             logprobs=prompt.rivals or None,
-            structured_outputs=held,
+            structured_outputs=constraint,
         )
 
 

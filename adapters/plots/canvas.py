@@ -84,13 +84,13 @@ def label(name: str, *, width: int = _WIDTH) -> str:
 
 def labels(names: Sequence[str], *, width: int = _WIDTH) -> list[str]:
     """Return one label per name; equal labels are numbered."""
-    made = [label(name, width=width) for name in names]
-    times, seen = Counter(made), Counter[str]()
-    for number, name in enumerate(made):
+    shortened = [label(name, width=width) for name in names]
+    times, seen = Counter(shortened), Counter[str]()
+    for number, name in enumerate(shortened):
         if times[name] > 1:
             seen[name] += 1
-            made[number] = f"{name} ({seen[name]})"
-    return made
+            shortened[number] = f"{name} ({seen[name]})"
+    return shortened
 
 
 def say_empty(axes: Axes) -> None:

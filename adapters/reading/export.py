@@ -126,7 +126,7 @@ def _plain(tokenizer: Tokenizer | PreTrainedTokenizerBase) -> Tokenizer:
     """Return a copy without truncation and padding; the original keeps its settings."""
     fast: object = getattr(tokenizer, "backend_tokenizer", tokenizer)
     if not isinstance(fast, Tokenizer):
-        raise ConfigError(f"{type(tokenizer).__name__} is no fast tokenizer")
+        raise ConfigError(f"{type(tokenizer).__name__} is not a fast tokenizer")
     copy = Tokenizer.from_str(fast.to_str())
     copy.no_padding()
     copy.no_truncation()

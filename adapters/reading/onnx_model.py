@@ -83,9 +83,9 @@ class Pieces:
         words = [self._of_word(word) for word in window.words]
         source = [self._of_word(word) for word in window.source]
         parts = _parts([len(pieces) for pieces in words], most=self._max_length // 2)
-        beside = _spread(source, window.source_kinds)
+        source_pieces = _spread(source, window.source_kinds)
         return [
-            self._window(words[first:stop], window.kinds[first:stop], source=beside)
+            self._window(words[first:stop], window.kinds[first:stop], source=source_pieces)
             for first, stop in parts
         ]
 

@@ -29,7 +29,7 @@ _DAMAGED = f"{_MANIFEST}.damaged"
 _FILES = ("output", "copy", "memory")
 """Fields of a job that name its own files."""
 _SHOWN = 200
-"""Most characters of a setting in a message."""
+"""Maximum number of characters of a setting in a message."""
 _DONE = "done"
 _STOPPED = "stopped"
 REMOVED = ".removed-spanjury-run-"
@@ -41,7 +41,7 @@ _DATABASE = (
 )
 _OURS = re.compile(
     rf"run(-\d+)?\.json(\.new|\.damaged)?|done|stopped|{re.escape(MEMORY_NAME)}{_DATABASE}"
-    r"|results\.jsonl(\.part|\.refused)?|shards/[^/]+\.jsonl|batches/\d+[-a-z0-9]*\.jsonl(\.new)?"
+    r"|results\.jsonl(\.part(\.next)?|\.refused)?|shards/[^/]+\.jsonl|batches/\d+[-a-z0-9]*\.jsonl(\.new)?"
 )
 _MARKS = re.compile(rf"{re.escape(MARKS_NAME)}(\.backup\.jsonl|{_DATABASE})")
 _TOUCHED_BY_READERS = (".lock", "-shm")
@@ -136,12 +136,15 @@ class RunFolder:
     def change(self, manifest: Mapping[str, object]) -> None:
         """Write another manifest; the previous one is kept as ``run-N.json``, with the next free N.
 
+        The number of rows at the last stop is forgotten, since the results may change.
+
         Raises `StoreError` if it cannot be written.
         """
         paths = (self.path / f"run-{number}.json" for number in count(1))
         free = next(path for path in paths if not path.exists())
         try:
             shutil.copyfile(self.path / _MANIFEST, free)
+            (self.path / _STOPPED).unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(f"{free}: cannot be written: {error.strerror}") from error
         self._write(manifest)
@@ -246,14 +249,14 @@ def unmade_if_refused(
     """
     was_there = run.exists
     before = set(run.path.iterdir()) if run.path.is_dir() else set()
-    made = [path for path in (run.path, *run.path.parents) if not path.exists()]
-    made = [run.path, *made] if is_made else made
+    new_folders = [path for path in (run.path, *run.path.parents) if not path.exists()]
+    new_folders = [run.path, *new_folders] if is_made else new_folders
     try:
         yield
     except EvaluationError:
         if not was_there and not is_kept():
             with suppress(OSError, StoreError):  # the original error matters more
-                _unmake(run, before=before, made=made)
+                _unmake(run, before=before, made=new_folders)
         raise
 
 

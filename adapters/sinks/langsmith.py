@@ -23,8 +23,8 @@ from spanjury.adapters.sinks.http_client import (
 from spanjury.judges.core import SinkRefusedError, TraceScore
 
 _CLOUD = "https://api.smith.langchain.com"
-_THERE = 409
-_NAMED = "langsmith.trace.id"
+_ALREADY_STORED = 409
+_RUN_ID = "langsmith.trace.id"
 
 
 class LangsmithSink(HttpSink):
@@ -44,14 +44,16 @@ class LangsmithSink(HttpSink):
     async def send(self, scores: Sequence[TraceScore], /) -> None:
         """Send one request per score."""
         for score in scores:
-            await self.request("POST", "/feedback", _feedback(score), done={_THERE})
+            await self.request("POST", "/feedback", _feedback(score), done={_ALREADY_STORED})
 
 
 def _feedback(score: TraceScore) -> dict[str, object]:
     try:
-        run = str(UUID(score.names.get(_NAMED) or score.trace_id))
+        run = str(UUID(score.names.get(_RUN_ID) or score.trace_id))
     except ValueError as error:
-        raise SinkRefusedError(f"langsmith: {score.trace_id!r} is no id of a run") from error
+        raise SinkRefusedError(
+            f"langsmith: {score.trace_id!r} is not the id of a run, which is a UUID"
+        ) from error
     body = {
         "id": score.score_id,
         "run_id": run,

@@ -77,7 +77,7 @@ def trace_uuid(score: TraceScore) -> str:
             return str(UUID(score.trace_id))
         trace = bytes.fromhex(score.trace_id)
     except ValueError as error:
-        raise SinkRefusedError(f"opik: {score.trace_id!r} is no id of a trace") from error
+        raise SinkRefusedError(f"opik: {score.trace_id!r} is not the id of a trace") from error
     started = (score.started // _MILLISECOND).to_bytes(8, "big")[-_TIME_BYTES:]
     return str(UUID(bytes=_versioned(started + hashlib.sha256(trace).digest()[:_HASH_BYTES])))
 

@@ -51,7 +51,7 @@ class OtlpSink(HttpSink):
         await self.request("POST", self._path, body)
 
     def _record(self, score: TraceScore) -> dict[str, object]:
-        about: dict[str, object] = {
+        attributes: dict[str, object] = {
             "gen_ai.evaluation.name": score.aspect,
             "gen_ai.evaluation.score.value": score.score,
             "gen_ai.evaluation.score.label": score.label,
@@ -68,14 +68,14 @@ class OtlpSink(HttpSink):
         sizes = dict(zip(ids, _SIZES, strict=True))
         is_traced = all(len(ids[name]) == size for name, size in sizes.items())
         if not is_traced:
-            about["spanjury.trace"] = score.trace_id
+            attributes["spanjury.trace"] = score.trace_id
         return {
             "timeUnixNano": str(score.judged),
             "observedTimeUnixNano": str(score.judged),
             "severityNumber": _INFO,
             "eventName": _EVENT,
             "attributes": _attributes(
-                {name: value for name, value in about.items() if value not in {"", None}}
+                {name: value for name, value in attributes.items() if value not in {"", None}}
             ),
             **(ids if is_traced else {}),
         }

@@ -60,7 +60,7 @@ _Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceSpan:
-    """One span; times are nanoseconds since 1970, `parent_id` is empty for the root of a trace."""
+    """A span. Times are nanoseconds since 1970; `parent_id` is empty for the root of a trace."""
 
     trace_id: str
     span_id: str
@@ -134,7 +134,7 @@ def read_spans(request: object) -> ReadSpans:
         except _INVALID as error:
             problems.append(f"{path}: {_reason(error)}")
     if problems and not spans:
-        raise DataError(f"the body is no request of OTLP: {problems[0]}")
+        raise DataError(f"the body is not an OTLP request: {problems[0]}")
     return ReadSpans(spans, len(problems), "".join(problems[:1]))
 
 
@@ -142,15 +142,15 @@ def _request_spans(request: object) -> Iterator[tuple[str, Any, str]]:
     """Yield each span of a request with its path in the JSON and the name of its service."""
     try:
         for number, resource in enumerate(_list(request, "resourceSpans")):
-            about = _attributes(_list(resource.get("resource") or {}, "attributes"))
-            service = str(about.get("service.name", ""))
-            for inner, scope in enumerate(_list(resource, "scopeSpans")):
+            attributes = _attributes(_list(resource.get("resource") or {}, "attributes"))
+            service = str(attributes.get("service.name", ""))
+            for scope_number, scope in enumerate(_list(resource, "scopeSpans")):
                 if (scope.get("scope") or {}).get("name") != OURS:
-                    path = f"resourceSpans[{number}].scopeSpans[{inner}].spans"
-                    for last, span in enumerate(_list(scope, "spans")):
-                        yield f"{path}[{last}]", span, service
+                    path = f"resourceSpans[{number}].scopeSpans[{scope_number}].spans"
+                    for span_number, span in enumerate(_list(scope, "spans")):
+                        yield f"{path}[{span_number}]", span, service
     except _INVALID as error:
-        raise DataError(f"the body is no request of OTLP: {error!r}") from error
+        raise DataError(f"the body is not an OTLP request: {error!r}") from error
 
 
 def _reason(error: Exception) -> str:
@@ -162,7 +162,7 @@ def _reason(error: Exception) -> str:
 def _list(holder: Any, key: str) -> list[Any]:  # noqa: ANN401  JSON
     values = holder.get(key) or []
     if not isinstance(values, list):
-        raise TypeError(f"{key} is no list")
+        raise TypeError(f"{key} is not a list")
     return values
 
 
@@ -189,7 +189,7 @@ def _span(span: Mapping[str, Any] | UnreadableSpan, service: str) -> TraceSpan:
 def _id(span: Mapping[str, Any], name: str, digits: int) -> str:
     text = str(span[name]).lower()
     if len(text) != digits or not set(text) <= _HEXADECIMAL or not text.strip("0"):
-        raise ValueError(f"{name} {text[:40]!r} has not {digits} hexadecimal digits, one not 0")
+        raise ValueError(f"{name}: expected {digits} hex digits, not all 0, got {text[:40]!r}")
     return text
 
 
@@ -199,14 +199,14 @@ def _attributes(pairs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _plain(value: Mapping[str, Any]) -> object:
     """Return the value of an ``AnyValue``."""
-    for kind, held in value.items():
+    for kind, content in value.items():
         if kind == "intValue":
-            return int(held)
+            return int(content)
         if kind == "arrayValue":
-            return [_plain(item) for item in _list(held, "values")]
+            return [_plain(item) for item in _list(content, "values")]
         if kind == "kvlistValue":
-            return _attributes(_list(held, "values"))
-        return held
+            return _attributes(_list(content, "values"))
+        return content
     return None
 
 
@@ -256,9 +256,9 @@ def _trace_row(spans: Sequence[TraceSpan]) -> TraceRow:
         if (row := _row_of(span, ordered)) is not None:
             judged = span
             break
-    about = judged.attributes
-    system = about.get("gen_ai.response.model") or about.get("gen_ai.request.model")
-    system = system or about.get("llm.model_name") or judged.service
+    attributes = judged.attributes
+    system = attributes.get("gen_ai.response.model") or attributes.get("gen_ai.request.model")
+    system = system or attributes.get("llm.model_name") or judged.service
     return TraceRow(
         row=row and {"id": judged.trace_id, **row, "system": str(system)},
         span_id=judged.span_id,
@@ -274,13 +274,13 @@ def _trace_row(spans: Sequence[TraceSpan]) -> TraceRow:
 
 
 def _is_model_call(span: TraceSpan) -> bool:
-    about = span.attributes
-    kinds = (about.get("openinference.span.kind"), about.get("traceloop.span.kind"))
+    attributes = span.attributes
+    kinds = (attributes.get("openinference.span.kind"), attributes.get("traceloop.span.kind"))
     return (
-        about.get("gen_ai.operation.name") in _MODEL_CALLS
+        attributes.get("gen_ai.operation.name") in _MODEL_CALLS
         or "LLM" in kinds
-        or about.get("langfuse.observation.type") == "generation"
-        or any(key.startswith("gen_ai.completion") for key in about)
+        or attributes.get("langfuse.observation.type") == "generation"
+        or any(key.startswith("gen_ai.completion") for key in attributes)
     )
 
 
@@ -291,11 +291,11 @@ def _row_of(span: TraceSpan, trace: Sequence[TraceSpan]) -> dict[str, object] | 
         if not any(message["role"] == "tool" for message in messages):
             messages[-1:-1] = chain.from_iterable(map(_tool_turns, trace))
         return {"messages": messages, **_context(trace), **_tools(span)}
-    given = {"input": _first(span, _INPUTS), "output": _first(span, _OUTPUTS)}
-    if given["output"] in (None, ""):
+    output = _first(span, _OUTPUTS)
+    if output in (None, ""):
         return None
     # The trace id marks the row as that of a trace, whose input may have any form.
-    return {**given, "traceId": span.trace_id}
+    return {"input": _first(span, _INPUTS), "output": output, "traceId": span.trace_id}
 
 
 def _first(span: TraceSpan, names: Iterable[str]) -> Any:  # noqa: ANN401  any value
@@ -320,15 +320,14 @@ def _conversation(span: TraceSpan) -> list[_Message]:
 
 def _of_conventions(span: TraceSpan) -> Iterator[_Message]:
     """Read ``gen_ai.input.messages`` and similar ones, from attributes or from an event."""
-    events = [about for name, about in span.events if "gen_ai.output.messages" in about]
-    for about in (span.attributes, *events):
-        if "gen_ai.output.messages" not in about:
+    for attributes in (span.attributes, *(of_event for _, of_event in span.events)):
+        if "gen_ai.output.messages" not in attributes:
             continue
-        instructions = _parsed(about.get("gen_ai.system_instructions"))
+        instructions = _parsed(attributes.get("gen_ai.system_instructions"))
         if text := _text(instructions):
             yield _message("system", text)
         for name in ("gen_ai.input.messages", "gen_ai.output.messages"):
-            yield from _parted(_parsed(about.get(name)))
+            yield from _parted(_parsed(attributes.get(name)))
         return
 
 
@@ -366,18 +365,18 @@ def _of_events(span: TraceSpan) -> Iterator[_Message]:
         for event in (listed if isinstance(listed, list) else ())
         if isinstance(event, Mapping)
     ]
-    for name, about in events:
+    for name, attributes in events:
         if name not in _EVENT_ROLES:
             continue
-        body = _parsed(about.get("message", about))
-        held = body if isinstance(body, Mapping) else {"content": body}
+        body = _parsed(attributes.get("message", attributes))
+        message = body if isinstance(body, Mapping) else {"content": body}
         if name == "gen_ai.tool.message":
-            yield _tool_message(held.get("id"), held.get("content"), name=held.get("name"))
+            yield _tool_message(message.get("id"), message.get("content"), name=message.get("name"))
             continue
-        calls = _parsed(held.get("tool_calls"))
+        calls = _parsed(message.get("tool_calls"))
         yield _message(
-            str(held.get("role", _EVENT_ROLES[name])),
-            _text(_parsed(held.get("content"))),
+            str(message.get("role", _EVENT_ROLES[name])),
+            _text(_parsed(message.get("content"))),
             [_call(call) for call in calls or () if isinstance(call, Mapping)],
         )
 
@@ -391,14 +390,15 @@ def _of_numbered(span: TraceSpan) -> Iterator[_Message]:
         "llm.output_messages",
     ):
         for numbered in _listed(_within(span.attributes, prefix)):
-            held = numbered.get("message", numbered)
-            contents = [part.get("message_content", {}) for part in _listed(held.get("contents"))]
-            calls = [call.get("tool_call", call) for call in _listed(held.get("tool_calls"))]
-            text = _text(held.get("content")) or _text(contents)
+            message = numbered.get("message", numbered)
+            parts = _listed(message.get("contents"))
+            contents = [part.get("message_content", {}) for part in parts]
+            calls = [call.get("tool_call", call) for call in _listed(message.get("tool_calls"))]
+            text = _text(message.get("content")) or _text(contents)
             fallback = "assistant" if "completion" in prefix or "output" in prefix else "user"
-            role = str(held.get("role", fallback))
+            role = str(message.get("role", fallback))
             if role == "tool":
-                yield _tool_message(held.get("tool_call_id"), text, name=held.get("name"))
+                yield _tool_message(message.get("tool_call_id"), text, name=message.get("name"))
             else:
                 yield _message(role, text, [_call(call) for call in calls])
 
@@ -444,10 +444,13 @@ def _tool_message(call_id: object, answer: object, *, name: object = None) -> _M
 
 
 def _call(call: Mapping[str, Any]) -> _Message:
-    function = call.get("function")
-    held = function if isinstance(function, Mapping) else call
-    asked = {"name": str(held.get("name", "")), "arguments": _written(held.get("arguments", {}))}
-    return {"id": str(call.get("id") or ""), "type": "function", "function": asked}
+    inner = call.get("function")
+    holder = inner if isinstance(inner, Mapping) else call
+    function = {
+        "name": str(holder.get("name", "")),
+        "arguments": _written(holder.get("arguments", {})),
+    }
+    return {"id": str(call.get("id") or ""), "type": "function", "function": function}
 
 
 def _written(value: object) -> str:
@@ -470,37 +473,41 @@ def _text(value: object) -> str:
 
 
 def _tool_turns(span: TraceSpan) -> list[_Message]:
-    """Return a tool call and its result, if the span is one."""
-    about = span.attributes
-    is_tool = (
-        about.get("gen_ai.operation.name") in _TOOL_CALLS
-        or about.get("openinference.span.kind") == "TOOL"
-        or about.get("langfuse.observation.type") == "tool"
-    )
+    """Return the call and its result if the span is a tool call with a result; else nothing."""
+    attributes = span.attributes
     answer = next(
         (
-            about[name]
+            attributes[name]
             for name in ("gen_ai.tool.call.result", "tool_response", *_OUTPUTS)
-            if about.get(name) is not None
+            if attributes.get(name) is not None
         ),
         None,
     )
-    if not is_tool or answer is None:
+    if not _is_tool_call(span) or answer is None:
         return []
-    name = str(about.get("gen_ai.tool.name") or about.get("tool.name") or span.name)
-    call_id = str(about.get("gen_ai.tool.call.id") or span.span_id)
-    arguments = about.get("gen_ai.tool.call.arguments", about.get("tool_arguments"))
-    arguments = about.get("input.value", {}) if arguments is None else arguments
+    name = str(attributes.get("gen_ai.tool.name") or attributes.get("tool.name") or span.name)
+    call_id = str(attributes.get("gen_ai.tool.call.id") or span.span_id)
+    arguments = attributes.get("gen_ai.tool.call.arguments", attributes.get("tool_arguments"))
+    arguments = attributes.get("input.value", {}) if arguments is None else arguments
     call = _call({"id": call_id, "name": name, "arguments": arguments})
     return [_message("assistant", "", [call]), _tool_message(call_id, answer, name=name)]
 
 
+def _is_tool_call(span: TraceSpan) -> bool:
+    return (
+        span.attributes.get("gen_ai.operation.name") in _TOOL_CALLS
+        or span.attributes.get("openinference.span.kind") == "TOOL"
+        or span.attributes.get("langfuse.observation.type") == "tool"
+    )
+
+
 def _context(trace: Iterable[TraceSpan]) -> dict[str, object]:
     """Return the documents that the trace retrieved, if any are recorded."""
-    texts = []
+    texts: list[str] = []
     for span in trace:
-        held = _parsed(span.attributes.get("gen_ai.retrieval.documents"))
-        texts += [_text(part) for part in held if _text(part)] if isinstance(held, list) else []
+        documents = _parsed(span.attributes.get("gen_ai.retrieval.documents"))
+        if isinstance(documents, list):
+            texts += filter(None, map(_text, documents))
         for numbered in _listed(_within(span.attributes, "retrieval.documents")):
             texts.append(_text(numbered.get("document", numbered)))
     return {"context": texts} if any(texts) else {}

@@ -96,7 +96,7 @@ def decoded(body: bytes) -> dict[str, object]:
     try:
         return _message(memoryview(body), "Request", depth=_DEEPEST)
     except _INVALID as error:
-        raise DataError(f"the body is no protobuf of OTLP: {error}") from error
+        raise DataError(f"the body is not OTLP in protobuf: {error}") from error
 
 
 def partial_success(rejected: int, problem: str) -> bytes:
@@ -172,7 +172,7 @@ def _span(value: int | memoryview, kind: str, *, depth: int) -> object:
     try:
         return _value(value, kind, depth=depth)
     except _INVALID as error:
-        return UnreadableSpan(f"the span is no protobuf of OTLP: {error}")
+        return UnreadableSpan(f"the span is not OTLP in protobuf: {error}")
 
 
 def _value(value: int | memoryview, kind: str, *, depth: int) -> object:

@@ -22,7 +22,7 @@ def draw_curves(
     if validations:
         axes.plot(*zip(*validations, strict=True), color="#b5442e", marker="o", label="validation")
     axes.set_xlabel("step")
-    axes.set_ylabel("mean loss of an example (nats a token)")
+    axes.set_ylabel("mean loss of an example (nats per token)")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     if losses or validations:

@@ -192,13 +192,13 @@ def error_probabilities(
         at for at, (left, right) in enumerate(zip(yes, no, strict=False)) if left != right
     )
     device = next(model.parameters()).device
-    loose: Any = model
+    untyped: Any = model
     likely = []
     model.eval()
     with torch.inference_mode():
         for example in examples:
             ids = torch.tensor([example.ids[: example.answer + offset]], device=device)
-            logits = loose(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1]
+            logits = untyped(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1]
             both = logits[[yes[offset], no[offset]]].float().softmax(dim=-1)
             likely.append(float(both[0]))
     return likely

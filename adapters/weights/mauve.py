@@ -169,8 +169,8 @@ def frontier_area(p: ArrayLike, q: ArrayLike, *, scale: float) -> float:
 
 def _divergence(p: np.ndarray, q: np.ndarray) -> float:
     """Return the Kullback-Leibler divergence of p from q; q is positive wherever p is."""
-    held = p > 0
-    return max(0.0, float((p[held] * np.log(p[held] / q[held])).sum()))
+    positive = p > 0
+    return max(0.0, float((p[positive] * np.log(p[positive] / q[positive])).sum()))
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -126,7 +126,9 @@ class Worker:
             self._read()
         except MetricError as error:
             self.close()
-            raise ConfigError(f"{error}; was its model found, or may it be downloaded?") from error
+            raise ConfigError(
+                f"{error}; check that its model is installed, or allow its download"
+            ) from error
 
     def scores(self, rows: Sequence[Mapping[str, str]]) -> list[float]:
         """Return one score per row.
@@ -136,13 +138,13 @@ class Worker:
         """
         numbers: list[float] = []
         for start in range(0, len(rows), _ROWS):
-            asked = rows[start : start + _ROWS]
+            batch = rows[start : start + _ROWS]
             with self._lock:
-                self._write({"rows": [_clean(row) for row in asked]})
+                self._write({"rows": [_clean(row) for row in batch]})
                 answer = self._read().get("scores")
             scores = answer if isinstance(answer, list) else []
-            if len(scores) != len(asked) or not all(map(_is_score, scores)):
-                raise MetricError(f"{self._script}: no {len(asked)} scores, but {answer!r:.100}")
+            if len(scores) != len(batch) or not all(map(_is_score, scores)):
+                raise MetricError(f"{self._script}: no {len(batch)} scores, but {answer!r:.100}")
             numbers += map(float, scores)
         return numbers
 
@@ -172,7 +174,7 @@ class Worker:
         with suppress(ValueError):
             answer = json.loads(line)
         if not isinstance(answer, dict):  # e.g. something that its Python prints at every start
-            raise MetricError(f"{self._script}: its worker said {line!r:.100}")
+            raise MetricError(f"{self._script}: its worker wrote {line!r:.100}")
         if "error" in answer:
             raise MetricError(f"{self._script}: {answer['error']}")
         return answer

@@ -64,7 +64,7 @@ def without_secrets(url: str) -> str:
 
 
 def address_secrets(url: str) -> Iterator[str]:
-    """Yield each part of an address that is, or looks like, a secret, as it is written there."""
+    """Yield each part of an address that is, or looks like, a secret, spelled as in the address."""
     if credentials := _ALONE.search(url):
         user = credentials[0].removesuffix("@")
         yield user
@@ -73,9 +73,10 @@ def address_secrets(url: str) -> Iterator[str]:
         url = url.replace(credentials[0], "", 1)
     for match in (*_PARAMETER.finditer(url), *_FRAGMENT.finditer(url)):
         yield match["value"]
-    _, scheme, beyond = url.partition("://")
-    path = re.search(r"[/?#].*", beyond, re.DOTALL) if scheme else None
-    for element in _ELEMENT.findall(path[0] if path else "" if scheme else f"/{url}"):
+    _, scheme, rest = url.partition("://")
+    after_host = re.search(r"[/?#].*", rest, re.DOTALL)
+    path = f"/{url}" if not scheme else after_host[0] if after_host else ""
+    for element in _ELEMENT.findall(path):
         if _looks_secret(unquote(element)):
             yield element
 

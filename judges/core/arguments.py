@@ -1,9 +1,10 @@
 """Check the arguments of a public function against its annotations.
 
 Python does not check them, and a caller need not use a type checker: without this module, a wrong
-value would fail far from the call, or count as another, as True does as 1.
+value would fail far from the call, or count as another value, as True counts as 1.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -19,7 +20,7 @@ from spanjury.judges.core.scrubbing import scrub
 T = TypeVar("T")
 
 _LONGEST = 80
-"""Most characters of a value in a message."""
+"""Maximum number of characters of a value in a message."""
 _NOUNS: Mapping[object, tuple[str, str]] = {
     str: ("a text", "texts"),
     int: ("a whole number", "whole numbers"),
@@ -41,6 +42,11 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def _is_float(value: object) -> bool:
+    """Return whether `value` is a real number; NaN, which many bounds let pass, is none."""
+    return is_number(value) and value == value  # noqa: PLR0124  isnan fails for huge integers
+
+
 def _is_truth(value: object) -> bool:
     """Return whether `value` is True or False, including numpy's."""
     kind = type(value)
@@ -51,7 +57,7 @@ def _is_truth(value: object) -> bool:
 _TESTS: Mapping[object, Callable[[object], bool]] = {
     bool: _is_truth,
     int: is_whole,
-    float: is_number,
+    float: _is_float,
     Callable: callable,
 }
 
@@ -122,14 +128,16 @@ def _fitted(value: object, hints: Sequence[object]) -> object:
         return bool(value)
     if int in hints and is_whole(value):
         return int(value)
-    if float in hints and isinstance(value, Real | Decimal):
+    if float in hints and isinstance(value, Decimal):
+        return math.nan if value.is_nan() else float(value)  # float fails for a signaling NaN
+    if float in hints and isinstance(value, Real):
         return float(value)
     return value if any(_is_of(value, each) for each in hints) else repeatable(value)
 
 
 def _problem(value: object, hint: object, *, name: str) -> str:
     """Return what is wrong with a value, or with an item in it; empty if it fits."""
-    if type(value) is hint:  # as most items of long lists
+    if type(value) is hint and hint is not float:  # as most items of long lists
         return ""
     hints = [each for each in _alternatives(hint) if _is_of(value, each)]
     problems = [_problem_inside(value, each, name=name) for each in hints]
@@ -225,12 +233,15 @@ def _nouns(hint: object, *, several: bool) -> Sequence[str]:
         items = "" if parts[0] is object else f" of {_words(parts[0], several=True)}"
         return [f"{'lists' if several else 'a list'}{items}"]
     name = str(getattr(kind, "__name__", kind))
-    article = "an" if name.startswith(tuple("AEIO")) else "a"
-    return [f"{name}s" if several else f"{article} {name}"]
+    return [f"{name}s" if several else _with_article(name)]
 
 
 def _shown(value: object) -> str:
     """Return a value for a message; of an object or a collection only the type."""
     if isinstance(value, str | bytes | int | float | None):
         return scrub(repr(value))[:_LONGEST]
-    return f"a {type(value).__name__}"
+    return _with_article(type(value).__name__)
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name.startswith(tuple('AEIOaeio')) else 'a'} {name}"

@@ -30,15 +30,15 @@ class Task:
     description
         One sentence for a judge: what a system was given and what it had to write.
     output_header
-        What the judged text is called, as ``"Summary"``.
+        Name of the judged text, such as ``"Summary"``.
     input_headers
-        Canonical header of each input -> the names that rows give it (any case).
-        The first header is given to an input that comes as a plain string.
+        Canonical header of each input -> its names in rows, in any case. An input that is a plain
+        string gets the first header.
     whole
-        Canonical headers of inputs that are one text, even if a list stands under a header that
+        Canonical headers of inputs that are one text even if they are a list under a header that
         names passages in other tasks, such as the turns of a dialogue under ``Context``.
     questions
-        Canonical headers of inputs that ask for something and are no evidence for the text.
+        Canonical headers of inputs that ask for something, so that they do not support the text.
     aliases
         Other names of the task.
     default_aspects
@@ -117,8 +117,8 @@ class Aspect:
     scale
         The scale of its scores.
     of_answers
-        Whether only what an agent says at the end shows it, so that calls which are not carried
-        out yet are not judged on it.
+        Whether only an agent's final answer shows the quality, so that calls which have not been
+        carried out yet are not judged on it.
     criteria
         For a rubric, the criteria whose weighted mean is its score; empty for an aspect that a
         judge evaluates directly.
@@ -143,8 +143,8 @@ class Aspect:
     @property
     def spoken(self) -> str:
         """Name as it appears in a sentence: spaces for hyphens, a criterion in quotation marks."""
-        _, _, stated = self.name.partition(": ")
-        return f'"{stated}"' if stated else self.name.replace("-", " ")
+        _, _, criterion = self.name.partition(": ")
+        return f'"{criterion}"' if criterion else self.name.replace("-", " ")
 
     def view(self, inputs: Mapping[str, str]) -> dict[str, str]:
         """Return the `inputs` that a judge of this aspect may read, in order.

@@ -162,8 +162,13 @@ class Decoding:
 
     def __post_init__(self) -> None:
         thought_tokens(self.reasoning)
-        if self.temperature < 0 or self.max_tokens < 1 or self.logprobs < 0:
-            raise ValueError(f"not a decoding: {self!r}")
+        if not 0 <= self.temperature < math.inf:
+            raise ValueError(f"temperature must be 0 or more, got {self.temperature!r}")
+        if self.max_tokens < 1 or self.logprobs < 0:
+            raise ValueError(
+                "max_tokens must be positive and logprobs 0 or more, got"
+                f" {self.max_tokens!r} and {self.logprobs!r}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Former names of fields: files of earlier versions are read with today's names."""
+"""Former names of fields: files of earlier versions are read under the current names."""
 
 from collections.abc import Mapping
 

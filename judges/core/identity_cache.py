@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 _MOST = 1000
-"""Maximum number of objects held, in case each segment brings its own."""
+"""Maximum number of cached objects, in case each segment brings its own."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -28,13 +28,13 @@ class IdentityCache(Generic[K, V]):
         self._make = make
         self._made: dict[int, tuple[K, V]] = {}  # holds the objects, so that no id is reused
 
-    def of(self, thing: K) -> V:
-        """Return the value of `thing`, which is created first if it is not cached."""
-        held = self._made.get(id(thing))
-        if held is not None:
-            return held[1]
+    def of(self, key: K) -> V:
+        """Return the value of the object `key`, which is computed first if it is not cached."""
+        entry = self._made.get(id(key))
+        if entry is not None:
+            return entry[1]
         if len(self._made) >= _MOST:
             self._made.clear()
-        value = self._make(thing)
-        self._made[id(thing)] = thing, value
+        value = self._make(key)
+        self._made[id(key)] = key, value
         return value

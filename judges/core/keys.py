@@ -23,7 +23,7 @@ from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 
 _LAYOUT = b"1"
-"""Version of the keys, raised when they change: entries under former keys are then not found."""
+"""Version of the keys, raised when they change, so that entries under former keys are ignored."""
 
 _FIRST_FIELDS: Mapping[type, tuple[str, ...]] = MappingProxyType(
     {
@@ -120,11 +120,11 @@ def _plain(value: object) -> object:
         return dict(value)
     if isinstance(value, Enum):
         return value.value
-    first, later = _fields(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
+    first, later = _fields(type(value))  # type: ignore[arg-type]  # every class is hashable
     written = {name: getattr(value, name) for name in first}
     for field in later:
-        if (held := getattr(value, field.name)) != _default(field):
-            written[field.name] = held
+        if (content := getattr(value, field.name)) != _default(field):
+            written[field.name] = content
     return written
 
 

@@ -1,6 +1,6 @@
 """Measured precision of a judge, by category of error, in a file next to its module.
 
-Beside the module of a judge there may be a file ``precision.toml``, with a table for each figure::
+The folder of a judge's module may contain ``precision.toml``, with a table for each figure::
 
     [[grounding]]                # the judge's name in a panel
     category = "unsupported number"
@@ -40,11 +40,11 @@ class MeasuredPrecision:
         if not 0.0 <= self.precision <= 1.0:
             raise ValueError(f"precision must be 0 to 1, got {self.precision!r}")
         if self.spans < 1:
-            raise ValueError(f"precision must be that of some spans, got {self.spans!r}")
+            raise ValueError(f"spans must be 1 or more, got {self.spans!r}")
 
 
 def measured_precision(name: str, judge: object) -> tuple[MeasuredPrecision, ...]:
-    """Return the measured precisions of the judge called `name`; empty if no file states any.
+    """Return the measured precisions of the judge called `name`; empty if there are none.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Options by which a model is reached, the same for every backend, and addresses of servers.
 
 A user gives the address of a server plainly, or names an environment variable that holds it. It is
-stored with a run and printed in messages, so it may hold no secret. What has to hold one is put
-into a variable and named ``env:NAME``, which is all that is stored.
+stored with a run and printed in messages, so it must not contain a secret. An address that needs
+one is put into a variable and given as ``env:NAME``, which is all that is stored.
 """
 
 import os

@@ -1,9 +1,9 @@
 """Passages: texts of a list that become separate inputs, such as those retrieved for a question.
 
 A list under a header that names a collection of passages becomes ``Context [1]``, ``Context [2]``
-and so on, so that evidence can name its passage. Any other list becomes one text, one item a line:
-the turns of a conversation, or the paragraphs of an article. In most tasks the header decides; a
-task can override it (`spanjury.judges.core.Task.whole`).
+and so on, so that evidence can name its passage. Any other list becomes one text with one item per
+line: the turns of a conversation, or the paragraphs of an article. In most tasks the header
+decides; a task can override it (`spanjury.judges.core.Task.whole`).
 """
 
 import re

@@ -37,7 +37,7 @@ __all__ = [
 _SHORTEST = 6
 """Minimum number of characters of a secret and its forms; shorter ones occur in ordinary words."""
 _SURE = 8
-"""Minimum length of a secret with both letters and digits that is also looked for in pieces."""
+"""Minimum length of a secret with letters and digits that is also looked for in pieces."""
 _PASSPHRASE = 16
 """Minimum number of letters of a secret without digits."""
 _SECRET_NAME = re.compile(
@@ -100,7 +100,7 @@ def secret_intervals(text: str, *, secrets: Iterable[str] = ()) -> list[tuple[in
 
 
 class SecretFinder:
-    """Finds the secrets of the environment in many texts, one soon after the other.
+    """Finds the secrets of the environment in many texts in quick succession.
 
     Reading the environment takes longer than searching a text, so it is read at most ten times a
     second.
@@ -171,8 +171,8 @@ class _Secrets:
         if not self.exact:  # without exact forms there are no other forms
             return []
         intervals = self._intervals(text)
-        bare = _ESCAPE.sub(_character_of, text) if "\\" in text or "&" in text else text
-        if bare != text and (hidden := self._intervals(bare)):
+        unescaped = _ESCAPE.sub(_character_of, text) if "\\" in text or "&" in text else text
+        if unescaped != text and (hidden := self._intervals(unescaped)):
             origins = _origins_without_escapes(text)
             intervals += [(origins[start][0], origins[end - 1][1]) for start, end in hidden]
         return sorted(intervals)
@@ -232,11 +232,11 @@ def _occurrences(text: str, form: str) -> Iterator[int]:
         start = text.find(form, start + 1)
 
 
-def _without(text: str, holes: Iterable[tuple[int, int]]) -> str:
-    """Return `text` with a mask for each hole; adjacent holes get one mask."""
+def _without(text: str, intervals: Iterable[tuple[int, int]]) -> str:
+    """Return `text` with a mask for each interval, and one mask for those that touch."""
     parts: list[str] = []
     end = 0
-    for start, stop in holes:
+    for start, stop in intervals:
         if start > end or not parts:
             parts += [text[end:start], MASK]
         end = max(end, stop)
@@ -271,7 +271,7 @@ def _encoded(value: str) -> Iterator[str]:
 
 
 def _letters_of(text: str) -> str:
-    """Return the case-folded letters and digits of `text`; fast, as few texts have a secret."""
+    """Return the case-folded letters and digits of `text`; fast, since every text is searched."""
     if text.isascii():
         return text.encode().translate(None, _ASCII_IGNORED).lower().decode()
     return _IGNORED.sub("", text).casefold()

@@ -12,7 +12,7 @@ _LIMITS = frozenset(
 
 
 def strict_schema(schema: Mapping[str, object], *, bounded: bool) -> dict[str, object]:
-    """Return `schema` with objects that require all of their fields and allow no other.
+    """Return `schema` with objects that require all of their fields and allow no others.
 
     Parameters
     ----------

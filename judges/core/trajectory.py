@@ -67,5 +67,5 @@ class Trajectory:
         results = sum(
             1 for _ in takewhile(lambda earlier: earlier.role == "tool", reversed(before))
         )
-        asked = next((earlier.calls for earlier in reversed(before) if earlier.calls), ())
-        return asked[results] if results < len(asked) else None
+        unnamed = next((earlier.calls for earlier in reversed(before) if earlier.calls), ())
+        return unnamed[results] if results < len(unnamed) else None

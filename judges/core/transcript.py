@@ -127,16 +127,16 @@ def transcript_of(segment: Segment) -> Transcript | None:
     """Return the transcript that is the output of `segment`; None if the output is another text."""
     if segment.trajectory is None:
         return None
-    made = transcript(segment.trajectory)
-    return made if made.text == segment.output else None
+    whole = transcript(segment.trajectory)
+    return whole if whole.text == segment.output else None
 
 
 def position_in(segment: Segment, span: ErrorSpan) -> Position | None:
     """Return the position of `span` in the trajectory of `segment`; None if it has none."""
     if segment.trajectory is None or span.interval is None:
         return None
-    made = transcript_of(segment)
-    return None if made is None else made.position_of(*span.interval)
+    whole = transcript_of(segment)
+    return None if whole is None else whole.position_of(*span.interval)
 
 
 def searched_first(segment: Segment, aspect: Aspect) -> tuple[tuple[int, int], ...]:
@@ -146,9 +146,9 @@ def searched_first(segment: Segment, aspect: Aspect) -> tuple[tuple[int, int], .
     in the calls for what an agent did, in its words for what it said. The last turn comes first,
     since earlier turns were judged when they were the last. Empty if the output is another text.
     """
-    made = transcript_of(segment)
+    whole = transcript_of(segment)
     of_calls = aspect.kind == "action" and not aspect.of_answers
-    parts = [part for part in made.parts if part.position.path in {"", "$"}] if made else []
+    parts = [part for part in whole.parts if part.position.path in {"", "$"}] if whole else []
     parts.sort(key=lambda part: (bool(part.position.call) is not of_calls, -part.start))
     return tuple((part.start, part.end) for part in parts)
 
@@ -215,13 +215,13 @@ def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segmen
 
     The task is ``agent`` if `segment` names none.
     """
-    made = segment or Segment(output="", segment_id="-")
+    base = segment or Segment(output="", segment_id="-")
     return replace(
-        made,
+        base,
         segment_id=segment.segment_id if segment else "",
         output=transcript(trajectory).text,
         inputs=inputs_of(trajectory),
-        task=made.task or "agent",
+        task=base.task or "agent",
         trajectory=trajectory,
     )
 
@@ -279,15 +279,15 @@ def json_leaves(value: object, path: str = "$") -> Iterator[tuple[str, object]]:
     inner = _children(value, path)
     if not inner:
         yield path, value
-    for child, held in inner:
-        yield from json_leaves(held, child)
+    for child, content in inner:
+        yield from json_leaves(content, child)
 
 
 def _children(value: object, path: str) -> list[tuple[str, object]]:
     if isinstance(value, Mapping):
-        return [(_member(path, str(key)), held) for key, held in value.items()]
+        return [(_member(path, str(key)), content) for key, content in value.items()]
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [(f"{path}[{number}]", held) for number, held in enumerate(value)]
+        return [(f"{path}[{number}]", content) for number, content in enumerate(value)]
     return []
 
 
@@ -358,9 +358,9 @@ class _Writer:
             keys = [*map(_key, value)] if isinstance(value, Mapping) else [""] * len(inner)
             opening, closing = "{}" if isinstance(value, Mapping) else "[]"
             self.write(opening)
-            for number, (key, (child, held)) in enumerate(zip(keys, inner, strict=True)):
+            for number, (key, (child, content)) in enumerate(zip(keys, inner, strict=True)):
                 self.write((", " if number else "") + key)
-                self._value(held, child, turn=turn, call=call)
+                self._value(content, child, turn=turn, call=call)
             self.write(closing)
             self._add(start, turn=turn, call=call, path=path, index=index)
 

@@ -1,4 +1,4 @@
-"""JSON objects without a doubled key: parsers keep one of the two values without a word."""
+"""Refuse JSON objects with a repeated key, of which parsers silently keep only one value."""
 
 import json
 from collections import Counter
@@ -16,23 +16,23 @@ def unique_keys(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
 
     It is an ``object_pairs_hook`` of `json`.
     """
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise DataError(f"the key {_excerpt(key)} stands twice in one object")
-    return made
+        raise DataError(f"the key {_excerpt(key)} occurs twice in one object")
+    return unique
 
 
 def require_unique_keys(text: str | bytes) -> None:
-    """Raise `DataError` if an object in `text` has a key twice; anything but JSON passes.
+    """Raise `DataError` if an object in `text` has a key twice; text that is not JSON passes.
 
     Examples
     --------
     >>> require_unique_keys('{"a": {"b": 1, "b": 2}}')
     Traceback (most recent call last):
-    spanjury.judges.core.errors.DataError: the key "b" stands twice in one object
+    spanjury.judges.core.errors.DataError: the key "b" occurs twice in one object
     """
-    with suppress(ValueError, RecursionError):  # whoever reads the text refuses it
+    with suppress(ValueError, RecursionError):  # the caller's own parser refuses such a text
         json.loads(text, object_pairs_hook=unique_keys)
 
 

@@ -319,8 +319,8 @@ class Annotator:
         if self.form == "schema":
             bounded = self._by_schema(prompt, aspect, bounded=True)
             return replace(self._by_schema(prompt, aspect), variants=(bounded,))
-        held = tuple(self._held(prompt, aspect)) if self.form == "auto" else ()
-        return self._asked(prompt.messages, self._decoding, variants=held)
+        constrained = tuple(self._held(prompt, aspect)) if self.form == "auto" else ()
+        return self._asked(prompt.messages, self._decoding, variants=constrained)
 
     def _held(self, prompt: Prompt, aspect: Aspect) -> Iterator[ChatRequest]:
         """Yield the requests with a constrained form, best first."""
@@ -364,13 +364,13 @@ class Annotator:
     def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:
         prompt = self._prompts.write(segment, aspect)
         by_grammar = self.form == "grammar"
-        asked = self._by_grammar(prompt, aspect).decoding if by_grammar else self._decoding
+        decoding = self._by_grammar(prompt, aspect).decoding if by_grammar else self._decoding
         return ForcedPrefix(
             conversation=prompt.messages,
             text=self._written(spans, mark=prompt.mark),
             form=ScoreForm(aspect=aspect, options=self._options, mark=prompt.mark),
             material=Material(prompt.shown),
-            decoding=replace(asked, logprobs=self._rivals),
+            decoding=replace(decoding, logprobs=self._rivals),
         )
 
     def _written(self, spans: Sequence[ErrorSpan], *, mark: str) -> str:
@@ -433,8 +433,8 @@ def _agreement(
     verdicts: Sequence[bool], votes: Voted, scores: Sequence[int], *, unusable: int
 ) -> str:
     """Describe how far assessments agree."""
-    asked = counted_assessments(sum(verdicts), of=len(verdicts), unusable=unusable)
-    notes = [f"{asked.format('find an error')}."]
+    count = counted_assessments(sum(verdicts), of=len(verdicts), unusable=unusable)
+    notes = [f"{count.format('find an error')}."]
     if votes.left_out:
         errors = "1 error is" if votes.left_out == 1 else f"{votes.left_out} errors are"
         notes.append(f"{errors} left out, reported by half of them at most.")

@@ -64,10 +64,10 @@ class AskedOnce(Generic[K, V]):
             async with lock:
                 if key in self._values:
                     return self._values[key], False
-                made = self._values[key] = await make()
+                value = self._values[key] = await make()
                 if self._most is not None and len(self._values) > self._most:
                     del self._values[next(iter(self._values))]
-                return made, True
+                return value, True
         finally:
             if not lock.locked():  # drop the unused lock, which belongs to one event loop
                 self._locks.pop(key, None)

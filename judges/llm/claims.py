@@ -249,7 +249,7 @@ class ClaimJudge:
         numbered = chain(("Claims",), (f"Claims {number}" for number in count(2)))
         list_name = next(name for name in numbered if name not in shown)
         in_context = self.split == "rules"
-        about = {
+        slots = {
             "description": describe(aspect),
             "inputs": f"the {' and the '.join(listed(inputs))}",
             "claims": list_name,
@@ -261,7 +261,7 @@ class ClaimJudge:
             CheckedClaims,
             "claims.txt",
             {**shown, list_name: _numbered(claims)},
-            about=about,
+            about=slots,
             decoding=self._decoding(logprobs=RIVALS),
         )
 

@@ -148,7 +148,7 @@ def _messages(pair: TextPair, aspect: Aspect) -> tuple[Message, ...]:
     apart = {f"Input: {name}" if name in {first, second} else name: inputs[name] for name in inputs}
     texts = {**named_plainly(apart), first: pair.a.output, second: pair.b.output}
     fenced = fence(texts)
-    about = {
+    slots = {
         "task_description": aspect.task.description,
         "material": fenced.text,
         "mark": fenced.mark,
@@ -160,7 +160,7 @@ def _messages(pair: TextPair, aspect: Aspect) -> tuple[Message, ...]:
     }
     return (
         Message(role="system", content=read_template("system.txt")),
-        Message(role="user", content=fill_template("compare.txt", about)),
+        Message(role="user", content=fill_template("compare.txt", slots)),
     )
 
 

@@ -132,8 +132,8 @@ class Distilled:
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
         """Return a digest of the prompt and of everything used to read its replies."""
-        asked = canonical(ChatRequest(messages=messages_for(segment, aspect, layout=self.layout)))
-        return digest(asked, canonical(aspect), segment.output)
+        request = canonical(ChatRequest(messages=messages_for(segment, aspect, layout=self.layout)))
+        return digest(request, canonical(aspect), segment.output)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""

@@ -3,7 +3,7 @@
 The inverse of `spanjury.judges.llm.parse`: the rendered list is read back as the same errors. Words
 are inserted unchanged. If an error would not be read back, because its words imitate the form of a
 report or contain quotation marks, it is written with other quotation marks, then on one line, and
-finally without the characters that look like the form. No list makes it raise an error.
+finally without the characters that look like the form. Every list can be rendered.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _PLAIN = str.maketrans(
 )
 
 
-def _behind(mark: str) -> str:
+def _in_brackets(mark: str) -> str:
     return f" ({mark})" if mark else ""
 
 
@@ -38,7 +38,7 @@ def cue(mark: str = "") -> str:
 
     It has no trailing space, because tokenizers put that before the next word.
     """
-    return f"Overall score{_behind(mark)}:"
+    return f"Overall score{_in_brackets(mark)}:"
 
 
 CUE = cue()
@@ -54,14 +54,14 @@ def render_errors(
 ) -> str:
     r"""Return the reply that lists `spans`, in their order, up to the score.
 
-    With `words`, severities are words.
-
     Parameters
     ----------
     spans
         The list; an unlocated span is quoted as the judge quoted it.
+    words
+        Whether severities are words instead of numbers.
     held_to_grammar
-        Write the blank lines that the grammar of a report requires.
+        Whether to write the blank lines that the grammar of a report requires.
     mark
         Mark in brackets after each label; empty for a form without marks.
 
@@ -71,7 +71,7 @@ def render_errors(
     'Error 1:\nLocation: "1935"\nExplanation: It was 1932.\nSeverity: 4\n\nOverall score:'
     """
     if not spans:
-        return f"{_NONE}{_behind(mark)}\n\n{cue(mark)}"
+        return f"{_NONE}{_in_brackets(mark)}\n\n{cue(mark)}"
     blocks = [
         _block(span, number=number, words=words, mark=mark) for number, span in enumerate(spans, 1)
     ]
@@ -81,7 +81,7 @@ def render_errors(
 
 def _block(span: ErrorSpan, *, number: int, words: bool, mark: str) -> str:
     """Return the first rendering of an error that is read back correctly, or the last one."""
-    block, tail = "", f"{_behind(mark)}:"
+    block, tail = "", f"{_in_brackets(mark)}:"
     for title, quote, explanation in _wordings(span):
         lines = [
             f"Error {number}{tail}{title}",

@@ -192,9 +192,9 @@ class GEval:
         """Return a digest of the prompt, and of that for the steps if the model writes them."""
         ours = self.steps == "ours"
         steps = our_steps(segment, aspect) if ours else ""
-        asked = canonical(self._request(segment, aspect, steps=steps))
+        request = canonical(self._request(segment, aspect, steps=steps))
         before = b"" if ours else canonical(self._steps_request(aspect))
-        return digest(before, asked, canonical(aspect))
+        return digest(before, request, canonical(aspect))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's score; raise `ModelError` if it gives no reply."""
@@ -397,7 +397,7 @@ def ask_for_score(
     """
     texts = texts_in_context(segment, aspect)
     fenced = fence(texts)
-    about = {
+    slots = {
         "task_description": described_task(aspect.task, texts),
         "material": fenced.text,
         "mark": fenced.mark,
@@ -409,10 +409,10 @@ def ask_for_score(
         "numbers": ", ".join(numbers(aspect.scale)),
         "code": mark,
     }
-    about["answer"] = fill_template("geval-answer-json.txt" if mark else "geval-answer.txt", about)
+    slots["answer"] = fill_template("geval-answer-json.txt" if mark else "geval-answer.txt", slots)
     return (
         Message(role="system", content=read_template("geval-system.txt")),
-        shown_message(fill_template("geval.txt", about), fenced),
+        shown_message(fill_template("geval.txt", slots), fenced),
     )
 
 
@@ -420,7 +420,7 @@ def ask_for_steps(aspect: Aspect, *, in_json: bool = False) -> tuple[Message, ..
     """Return the conversation that asks for evaluation steps, independent of any segment."""
     answer = "geval-auto-answer-json.txt" if in_json else "geval-auto-answer.txt"
     headers = tuple(aspect.task.input_headers) if aspect.inputs is None else aspect.inputs
-    about = {
+    slots = {
         "task_description": aspect.task.description,
         "description": describe(aspect),
         "everything": everything((*headers, aspect.task.output_header)),
@@ -428,20 +428,20 @@ def ask_for_steps(aspect: Aspect, *, in_json: bool = False) -> tuple[Message, ..
         "answer": read_template(answer),
         **_ends(aspect),
     }
-    return (Message(role="user", content=fill_template("geval-auto.txt", about)),)
+    return (Message(role="user", content=fill_template("geval-auto.txt", slots)),)
 
 
 def our_steps(segment: Segment, aspect: Aspect) -> str:
     """Return evaluation steps made from the aspect's definition, its worst and its best."""
     output = aspect.task.output_header
-    about = {**_ends(aspect), "output": output, "worst": aspect.worst, "best": aspect.best}
+    slots = {**_ends(aspect), "output": output, "worst": aspect.worst, "best": aspect.best}
     ends = "geval-ends.txt" if aspect.worst and aspect.best else "geval-ends-plain.txt"
-    about |= {
+    slots |= {
         "everything": everything(tuple(texts_in_context(segment, aspect))),
         "definition": aspect.definition,
-        "ends": fill_template(ends, about),
+        "ends": fill_template(ends, slots),
     }
-    return fill_template("geval-steps.txt", about)
+    return fill_template("geval-steps.txt", slots)
 
 
 def numbered(steps: Sequence[str]) -> str:
@@ -451,9 +451,9 @@ def numbered(steps: Sequence[str]) -> str:
 
 def reask_for_score(problem: str, *, aspect: Aspect, in_json: bool = False) -> Message:
     """Return the second request, after a reply without a score."""
-    about = {"problem": problem, "numbers": ", ".join(numbers(aspect.scale))}
+    slots = {"problem": problem, "numbers": ", ".join(numbers(aspect.scale))}
     name = "geval-reask-json.txt" if in_json else "geval-reask.txt"
-    return Message(role="user", content=fill_template(name, about))
+    return Message(role="user", content=fill_template(name, slots))
 
 
 def reask_for_steps(problem: str, *, in_json: bool = False) -> Message:

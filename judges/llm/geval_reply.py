@@ -62,8 +62,8 @@ def read_score(
     if len(lines) == 1:
         return _plain(lines[0], scale=aspect.scale)
     plain = [
-        (grade, material.holds_beside(line, before=before, behind=behind))
-        for before, line, behind in zip(["", *lines], lines, [*lines[1:], ""], strict=False)
+        (grade, material.holds_next_to(line, before=before, after=after))
+        for before, line, after in zip(["", *lines], lines, [*lines[1:], ""], strict=False)
         if (grade := _plain(line, scale=aspect.scale)).value is not None
     ]
     own = [grade for grade, echoed in plain if not echoed]

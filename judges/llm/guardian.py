@@ -396,8 +396,8 @@ class Guardian:
                 )
                 messages.append(Message(role="user", content=shown, own=True))
                 messages.append(Message(role="assistant", content=example["answer"], own=True))
-            about = {"document": document, "claim": claim, "question": asked or task}
-            messages.append(Message(role="user", content=self._user_words().fill(about)))
+            slots = {"document": document, "claim": claim, "question": asked or task}
+            messages.append(Message(role="user", content=self._user_words().fill(slots)))
         return tuple(messages)
 
     def _read(self, reply: Reply) -> TrainedAnswer:

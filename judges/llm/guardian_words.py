@@ -53,10 +53,10 @@ def words(name: str, file: Path | None, *, slots: frozenset[str]) -> Template:
         read = Template.of(file.read_text(encoding="utf-8").rstrip("\n"))
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{file} cannot be read: {error}") from error
-    held = frozenset(read.pieces[1::2])
-    if held != slots:
-        problems = [f"lacks ${name}" for name in sorted(slots - held)]
-        problems += [f"has an unknown place ${name}" for name in sorted(held - slots)]
+    named = frozenset(read.pieces[1::2])
+    if named != slots:
+        problems = [f"lacks ${name}" for name in sorted(slots - named)]
+        problems += [f"has an unknown place ${name}" for name in sorted(named - slots)]
         raise ValueError(f"{file} {' and '.join(problems)}")
     return read
 

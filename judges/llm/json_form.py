@@ -238,7 +238,7 @@ class _Names:
         """Return an object with unmarked keys; raise `ValueError` if a key occurs twice."""
         named = {name.removesuffix(self._end): value for name, value in fields}
         if len(named) < len(fields):
-            raise ValueError("a name stands twice")
+            raise ValueError("a name occurs twice")
         for name, _ in fields:
             if name.endswith(self._end):
                 self.marked.add(name)

@@ -195,10 +195,10 @@ class Likelihood:
         room, problem = self.max_characters - len(text), ""
         for _ in range(_HALVINGS):
             kept = _cut(inputs, room)
-            texts = (f"{header}:\n{held}" for header, held in kept.items() if held.strip())
-            about = {"output": output, "material": "\n\n".join(texts)}
+            texts = (f"{header}:\n{content}" for header, content in kept.items() if content.strip())
+            slots = {"output": output, "material": "\n\n".join(texts)}
             try:
-                tokens, usage = await self._read(_WITH, about, text)
+                tokens, usage = await self._read(_WITH, slots, text)
             except (UnusableModelError, ModelRefusedError):
                 raise
             except PermanentModelError as error:  # most likely too long for the model
@@ -276,8 +276,8 @@ def _read_words(
     """Return the words of `text`; a token counts for the first word that it overlaps."""
     all_words = words(text)
     return [
-        _LikelyWord(word=word, given=beside, alone=by_itself)
-        for word, beside, by_itself in zip(
+        _LikelyWord(word=word, given=with_source, alone=without_source)
+        for word, with_source, without_source in zip(
             all_words, _summed(all_words, given), _summed(all_words, alone), strict=True
         )
     ]

@@ -38,7 +38,7 @@ _REMARK = re.compile(r"\[[^\[\]\n]{0,80}\]|\([^()\n]{0,80}\)|</?[a-z][^<>\n]{0,8
 _FIELD_WORDS = ("error", "location", "explanation", "severity", "overall")
 """First words of the requested labels, or the second word of "No Error"."""
 _COMPARED_WORDS = 8  # words compared of a label and its value
-_BESIDE = 3  # words of a neighbouring line that are compared
+_NEIGHBOURING_WORDS = 3  # words of a neighbouring line that are compared
 _COMPARED = 400  # characters that contain these words
 _HELD_AS_LINES = frozenset(Label) - GRADED - {Label.TEXT}
 
@@ -111,15 +111,16 @@ class Material:
         word = _WORD.search(_folded(value[:_LONGEST_GRADE])) if self._grades else None
         return word is not None and (severity, word[0]) in self._grades
 
-    def holds_beside(self, line: str, *, before: str, behind: str) -> bool:
-        """Return whether a text has this line next to the words `before` it or `behind` it."""
+    def holds_next_to(self, line: str, *, before: str, after: str) -> bool:
+        """Return whether a text has this line next to the words `before` it or `after` it."""
         words = _words(_folded(line))
         if words not in self._lines:
             return False
-        near = [_words(_folded(before)).split()[-_BESIDE:], _words(_folded(behind)).split()]
-        ends = [(*near[0], words) if near[0] else (), (words, *near[1][:_BESIDE])]
-        phrases = [f" {' '.join(end)} " for end in ends if len(end) > 1]
-        return any(phrase in text for phrase in phrases for text in self._running)
+        words_before = _words(_folded(before)).split()[-_NEIGHBOURING_WORDS:]
+        words_after = _words(_folded(after)).split()[:_NEIGHBOURING_WORDS]
+        phrases = [(*words_before, words)] if words_before else []
+        phrases += [(words, *words_after)] if words_after else []
+        return any(f" {' '.join(phrase)} " in text for phrase in phrases for text in self._running)
 
     def _grades_like(self, piece: Field, *, following: str) -> bool:
         value, severity = piece.value or following, piece.label is Label.SEVERITY

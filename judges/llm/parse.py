@@ -10,10 +10,10 @@ The form that is asked for::
     Overall score: Fair
     Explanation of the score: ...
 
-or ``No Error`` in place of the errors. `spanjury.judges.llm.own_fields` takes the fields out of
-what models make of it and leaves those that they quote; here they are given their meaning. No
-reply makes it raise, and a score is never guessed: where there is no clear one, or there are
-two, `ParsedReply.problem` says what is wrong.
+or ``No Error`` in place of the errors. `spanjury.judges.llm.own_fields` extracts the fields from
+what models write instead, without those that they quote; this module interprets them. No reply
+makes it raise, and a score is never guessed: `ParsedReply.problem` says what is wrong if there is
+no clear score, or if there are two.
 """
 
 import re

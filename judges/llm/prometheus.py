@@ -127,7 +127,7 @@ class Prometheus:
         if segment.references:
             best = changed(segment.references[0])
             reference = f"###Reference Answer (Score 5):\n{best}\n\n"
-        about = {
+        slots = {
             "instruction": "\n\n".join(instruction),
             "response": changed(segment.output),
             "reference": reference,
@@ -137,7 +137,7 @@ class Prometheus:
         instructions = self._system_words().fill({})
         return (
             Message(role="system", content=instructions, own=True),
-            Message(role="user", content=self._user_words().fill(about)),
+            Message(role="user", content=self._user_words().fill(slots)),
         )
 
     def _user_words(self) -> Template:

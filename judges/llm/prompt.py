@@ -87,8 +87,8 @@ def described_task(task: Task, names: Collection[str]) -> str:
 
     `names` are the names of the texts in the prompt.
     """
-    about = {"output": task.output_header, "context": _context(task)}
-    note = fill_template("in-context.txt", about) if about["context"] in names else ""
+    slots = {"output": task.output_header, "context": _context(task)}
+    note = fill_template("in-context.txt", slots) if slots["context"] in names else ""
     return task.description + note
 
 
@@ -160,10 +160,10 @@ class PromptWriter:
         examples = self._examples(segment, aspect) if self._examples else {}
         fenced, head = _fenced(texts, examples, aspect)
         mark = field_mark([*examples.values(), *texts.values()])
-        about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
+        slots = {"material": fenced.text, "mark": fenced.mark, "code": mark}
         system, names = Message(role="system", content=read_template("system.txt")), tuple(texts)
         in_lines, in_json = (
-            (system, shown_message(head + self._frame(aspect, layout, names).fill(about), fenced))
+            (system, shown_message(head + self._frame(aspect, layout, names).fill(slots), fenced))
             if layout == "text" or self._in_json
             else ()
             for layout in get_args(Layout)
@@ -199,14 +199,14 @@ def _fenced(
     if not examples:
         return fence(texts), ""
     shown, fenced = fence_apart(examples, texts)
-    about = {"aspect": aspect.spoken, "examples": shown.text, "mark": shown.mark}
-    return fenced, f"{fill_template('examples.txt', about)}\n\n"
+    slots = {"aspect": aspect.spoken, "examples": shown.text, "mark": shown.mark}
+    return fenced, f"{fill_template('examples.txt', slots)}\n\n"
 
 
 def _asking(
     aspect: Aspect, options: PromptOptions, names: tuple[str, ...], *, layout: Layout
 ) -> Template:
-    about = {
+    slots = {
         "task_description": described_task(aspect.task, names),
         "aspect": aspect.spoken,
         "description": describe(aspect),
@@ -219,18 +219,18 @@ def _asking(
         "max_errors": str(options.max_errors),
     }
     inputs = _inputs(names, aspect) if options.evidence else ()
-    copying = fill_template("copying-evidence.txt" if inputs else "copying.txt", about)
+    copying = fill_template("copying-evidence.txt" if inputs else "copying.txt", slots)
     rules = ""
     if options.rules:
-        rules = f"{fill_template(_worded('rules', options), {**about, 'copying': copying})}\n\n"
-    about |= {"rules": rules, "evidence_note": "", "inputs": ", ".join(listed(inputs))}
+        rules = f"{fill_template(_worded('rules', options), {**slots, 'copying': copying})}\n\n"
+    slots |= {"rules": rules, "evidence_note": "", "inputs": ", ".join(listed(inputs))}
     asking = template(_worded("annotate", options))
     asking = asking.with_part("form", _form(options, layout=layout))
     if not inputs:
-        return asking.filled_in_part({**about, "evidence_form": ""})
-    about["evidence_note"] = f"\n{fill_template(f'evidence-note-{layout}.txt', about)}"
+        return asking.filled_in_part({**slots, "evidence_form": ""})
+    slots["evidence_note"] = f"\n{fill_template(f'evidence-note-{layout}.txt', slots)}"
     form = template(f"evidence-form-{layout}.txt")
-    return asking.with_part("evidence_form", form).filled_in_part(about)
+    return asking.with_part("evidence_form", form).filled_in_part(slots)
 
 
 def _form(options: PromptOptions, *, layout: Layout) -> Template:
@@ -387,14 +387,14 @@ def _worded(name: str, options: PromptOptions) -> str:
 def _score(aspect: Aspect, options: PromptOptions) -> str:
     labels = aspect.scale.labels
     lowest, *_, highest = numbers(aspect.scale)
-    about = {
+    slots = {
         "ladder": " < ".join(labels),
         "worst_label": labels[0],
         "best_label": labels[-1],
         "low": lowest,
         "high": highest,
     }
-    return fill_template(f"score-{options.score}.txt", about)
+    return fill_template(f"score-{options.score}.txt", slots)
 
 
 def _severities(options: PromptOptions) -> tuple[str, ...]:

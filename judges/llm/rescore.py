@@ -69,21 +69,21 @@ class ScoreForm:
 
     def grammar(self, *, continued: bool) -> str:
         """Return a GBNF grammar of the score alone; after the cue, with a space before it."""
-        about = {
+        slots = {
             "blank": '" " ' if continued else "",
             "scores": alternatives(score_words(self.aspect, self.options)),
         }
-        return fill_template("score.gbnf", about)
+        return fill_template("score.gbnf", slots)
 
     def _fill(self, name: str, *, problem: str = "") -> str:
-        about = {
+        slots = {
             "problem": problem,
             "cue": cue(self.mark),
             "aspect": self.aspect.spoken,
             "output": self.aspect.task.output_header,
             "scores": ", ".join(score_words(self.aspect, self.options)),
         }
-        return fill_template(name, about)
+        return fill_template(name, slots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,7 @@ def messages_for(
     It shows the inputs that the aspect may read.
     """
     output = aspect.task.output_header
-    about = {
+    slots = {
         "task_description": aspect.task.description,
         "material": _material(shown_texts(segment, aspect)),
         "output": output,
@@ -51,7 +51,7 @@ def messages_for(
         "definition": aspect.definition,
         "max_errors": str(MAX_ERRORS),
     }
-    return (Message(role="user", content=fill_template(_TEMPLATES[layout], about)),)
+    return (Message(role="user", content=fill_template(_TEMPLATES[layout], slots)),)
 
 
 def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:

@@ -213,7 +213,7 @@ class TogetherJudge:
     async def _ask(self, segment: Segment, aspects: Sequence[Aspect]) -> _Review:
         texts = texts_in_context(segment, aspects[0])
         fenced, task = fence(texts), aspects[0].task
-        about = {
+        slots = {
             "task_description": described_task(task, texts),
             "material": fenced.text,
             "mark": fenced.mark,
@@ -228,7 +228,7 @@ class TogetherJudge:
             model=self.model,
             messages=[
                 Message(role="system", content=read_template("system.txt")),
-                shown_message(fill_template("together.txt", about), fenced),
+                shown_message(fill_template("together.txt", slots), fenced),
             ],
             decoding=self._decoding(aspects=len(aspects)),
             logprobs_near=("faulty",),
@@ -267,14 +267,14 @@ def _report(
     """Return the report of a review on one aspect."""
     tokens = list(field_tokens(reply.logprobs, "faulty", mark=""))
     are_paired = len(tokens) == len(review.verdicts)
-    about = [n for n, verdict in enumerate(review.verdicts) if _is_about(aspect, verdict.aspect)]
-    if not about:
+    numbers = [n for n, verdict in enumerate(review.verdicts) if _is_about(aspect, verdict.aspect)]
+    if not numbers:
         return _unread(f"the reply has no verdict on {aspect.name}")
-    number, verdict = about[0], review.verdicts[about[0]]
-    scores = [read_grade(review.verdicts[each].score, scale=aspect.scale).value for each in about]
+    number, verdict = numbers[0], review.verdicts[numbers[0]]
+    scores = [read_grade(review.verdicts[each].score, scale=aspect.scale).value for each in numbers]
     score, *others = scores
     if score is None:
-        return _unread(f"its score for {aspect.name} is no label of the scale")
+        return _unread(f"its score for {aspect.name} is not a label of the scale")
     if any(other != score for other in others):
         return _unread(f"the reply gives several scores for {aspect.name}")
     report = Report(
@@ -290,10 +290,10 @@ def _strays(problems: Sequence[AspectProblem], asked: Sequence[Aspect]) -> Itera
     """Yield a remark on each problem that is listed under none of the aspects `asked` about."""
     for problem in problems:
         if not any(_is_about(aspect, problem.aspect) for aspect in asked):
-            about = f" at {problem.location!r}" if problem.location else ""
+            location = f" at {problem.location!r}" if problem.location else ""
             yield (
                 f"(A problem under the unknown name {problem.aspect!r} counts for no aspect:"
-                f" {problem.explanation}{about})"
+                f" {problem.explanation}{location})"
             )
 
 

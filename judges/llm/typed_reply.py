@@ -1,14 +1,13 @@
 """Typed replies: ask a model for an object of a Python type.
 
-For judges of other packages. The JSON schema of the type constrains the reply if the server
-supports it; otherwise the prompt describes it. pydantic validates the reply, in which the words of
-an enumeration may be written in any case. If it does not
-validate, the request is repeated once, with the reason; if it broke off, with twice the tokens. A
-reply that is still unusable gives an outcome and no value. It raises `ModelError` if the model
-gives no reply at all.
+Judges of other packages use it. The JSON schema of the type constrains the reply if the server
+supports this; otherwise the prompt describes it. pydantic validates the reply, whose words from an
+enumeration may be in any case. The request is repeated once if the reply is invalid, with the
+reason, or if it broke off, with twice the tokens. A reply that is still unusable yields an outcome
+and no value. `ModelError` is raised if the model gives no reply at all.
 
-The object stands under a key with a mark that no text of the request contains, so an object that
-a model copies from a judged text never passes for the reply.
+The key of the object contains a mark that occurs in no text of the request, so an object that a
+model copies from a judged text never passes for the reply.
 """
 
 import json
@@ -104,7 +103,7 @@ async def ask_for(
     logprobs_near
         Keys in the reply, in lower case, near which log-probabilities matter; empty for all.
     """
-    typed = _typed(reply_type)  # type: ignore[arg-type]  # a class is hashable whatever its objects
+    typed = _typed(reply_type)  # type: ignore[arg-type]  # every class is hashable
     mark = field_mark([message.content for message in messages])
     plain = ChatRequest(
         messages=_asking(messages, typed, mark=mark), decoding=decoding, logprobs_near=logprobs_near

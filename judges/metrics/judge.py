@@ -36,7 +36,7 @@ class MetricJudge:
 
     Its value is mapped linearly to the aspect's scale: the worse of `low` and `high` to the worst
     label, the better to the best. Values beyond `low` and `high` are clipped; a value beyond the
-    card's bounds is an error. Of several references the best counts if the metric takes one at a
+    card's bounds is an error. The best of several references counts if the metric takes one at a
     time. The metric sees the inputs that the aspect may read.
 
     It abstains if a reference or the source that the metric needs is missing, and if its value is
@@ -62,8 +62,8 @@ class MetricJudge:
         low, high = self._ends()
         if not (math.isfinite(low) and math.isfinite(high)):
             raise ConfigError(
-                f"{self.card.name} has values from {low:g} to {high:g}: say by low and high "
-                "which of them are the ends of the scale"
+                f"{self.card.name} has values from {low:g} to {high:g}: set low and high to the"
+                " values at the ends of the scale"
             )
         if low >= high:
             raise ConfigError(f"low must be below high, got {low!r} and {high!r}")
@@ -136,10 +136,11 @@ class MetricJudge:
                 f"{self.card.name} is {value:.9g} for this text, but its card says that it is"
                 f" {self.card.bounds}"
             )
-        return Report(score=self._on(scale, value), rationale=f"{self.card.title}: {value:.4g}.")
+        score = self._score(value, scale=scale)
+        return Report(score=score, rationale=f"{self.card.title}: {value:.4g}.")
 
-    def _on(self, scale: Scale, value: float) -> float:
-        """Map a value to the scale."""
+    def _score(self, value: float, *, scale: Scale) -> float:
+        """Map a value of the metric to the scale."""
         low, high = self._ends()
         share = (min(high, max(low, value)) - low) / (high - low)
         if self.card.direction == "lower":
@@ -162,7 +163,7 @@ def _unfit(metric: SegmentMetric, *, card: MetricCard) -> str:
     if "segment" not in card.levels or not isinstance(metric, SegmentMetric):
         return "it scores a corpus as a whole, and answers at the end of a run"
     if card.batch_dependent:
-        return "its score of a text depends on the texts beside it"
+        return "its score of a text depends on the other texts"
     if card.direction == "neither":
         return "it describes a text, and neither more nor less of it is better"
     return ""

@@ -102,11 +102,11 @@ class ReaderJudge:
         output, inputs = segment.output, aspect.evidence(segment.inputs)
         if unable := obstacle(output, inputs, aspect):
             return unable
-        asked = [
+        questions = [
             text for header, text in aspect.view(segment.inputs).items() if header not in inputs
         ]
         # Reading even a short text takes long, so every text goes to a thread.
-        parts = await all_in_turns(partial(self._parts, output, inputs, asked), length=LONG + 1)
+        parts = await all_in_turns(partial(self._parts, output, inputs, questions), length=LONG + 1)
         return Findings(
             error_probability=self.tuning.probability(max(part.evidence for part in parts)),
             spans=[span for part in parts for span in part.spans],
@@ -220,7 +220,7 @@ def error_spans(
     """Yield the errors of a sentence, in order; none if it is not suspicious enough.
 
     `output` and `inputs` are the texts to which the offsets of sentence and passages refer. A run
-    of content words whose stems are all in `asked` is no error.
+    of content words whose stems are all in `asked` is not an error.
     """
     if not tuning.is_suspect(sentence_evidence(reading)):
         return
@@ -252,17 +252,19 @@ def unverified(
     without duplicates.
     """
     tokens, kinds = sentence.tokens, sentence.window.kinds
-    beside = _words_by_stem(sentence)
+    source_forms = _words_by_stem(sentence)
     content = [
         at
         for at, token in enumerate(tokens)
         if token.is_content and token.text.lower() not in _EMPTY
     ]
-    lacking = [at for at in content if kinds[at] in _LACKING or not _is_among(tokens[at], beside)]
+    lacking = [
+        at for at in content if kinds[at] in _LACKING or not _is_among(tokens[at], source_forms)
+    ]
     telling = [
         at
         for at, token in enumerate(tokens)
-        if token.text.lower() in _TELLING and not _is_among(token, beside)
+        if token.text.lower() in _TELLING and not _is_among(token, source_forms)
     ]
     suspected = [at for at in content if 1.0 - reading.words[at].supported >= _SUSPECTED]
     named = sorted(
@@ -294,12 +296,12 @@ def _words_by_stem(sentence: SentenceWindow) -> Mapping[str, set[str]]:
     return words
 
 
-def _is_among(token: Token, beside: Mapping[str, set[str]]) -> bool:
-    """Return whether `beside` has a form of a word; different words may share a stem.
+def _is_among(token: Token, words_by_stem: Mapping[str, set[str]]) -> bool:
+    """Return whether `words_by_stem` has a form of a word; different words may share a stem.
 
     A number must occur exactly: 1950s is not 1950.
     """
-    word, others = token.text.lower(), beside.get(token.stem, set())
+    word, others = token.text.lower(), words_by_stem.get(token.stem, set())
     if word in others or token.is_number:
         return word in others
     return any(_is_form(word, other) for other in others)

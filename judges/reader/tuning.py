@@ -22,13 +22,13 @@ class Tuning:
     threshold
         Probability of an error, above 0, from which a word is marked.
     sentence_threshold
-        Minimum probability of an error in a sentence, from the mean of the log odds of the
-        sentence and of its worst word, for its words to be marked. 0 to 1; 0 allows all sentences.
+        Minimum probability of an error in a sentence for its words to be marked, 0 to 1. The
+        probability comes from the mean of the log odds of the sentence and of its worst word.
     vouched
         Probability of an error below which the judge vouches for a sentence, above 0.
     slope, intercept
-        Constants of the logistic function from `sentence_evidence` to a probability; a positive
-        slope.
+        Constants of the logistic function from `sentence_evidence` to a probability. The slope is
+        positive.
     """
 
     threshold: float = 0.5
@@ -72,5 +72,5 @@ def sentence_evidence(reading: WindowReading) -> float:
 
 
 def _log_odds(probability: float) -> float:
-    held = min(max(probability, _SURE), 1.0 - _SURE)
-    return log(held / (1.0 - held))
+    clipped = min(max(probability, _SURE), 1.0 - _SURE)
+    return log(clipped / (1.0 - clipped))

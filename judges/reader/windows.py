@@ -109,7 +109,7 @@ _AGAIN = 0.15
 """Weight of a word that a chosen passage already has, relative to a new one."""
 
 _COPIED = 3
-"""Minimum length, in tokens, of a match that is no coincidence."""
+"""Minimum length, in tokens, of a match that is not a coincidence."""
 
 _ENDS = frozenset(".!?")
 
@@ -226,7 +226,7 @@ def windows_but_copies(
         sentence = Respelled(output[start:end], source.spellings)
         others = [*restatements(sentence.text)]
         if any(
-            held.holds(form) for held in (copies, restated) for form in (sentence.text, *others)
+            index.holds(form) for index in (copies, restated) for form in (sentence.text, *others)
         ):
             yield None
             continue
@@ -258,8 +258,8 @@ def _windows_of(read: Sequence[Token], source: Source, *, room: int) -> Iterator
 
 
 def _window(sentence: Sequence[Token], source: Source, *, room: int) -> SentenceWindow:
-    beside = _best_passages(sentence, source, room=room - len(sentence))
-    words = [token for passage in beside for token in passage.tokens]
+    passages = _best_passages(sentence, source, room=room - len(sentence))
+    words = [token for passage in passages for token in passage.tokens]
     window = Window(
         words=tuple(token.text for token in sentence),
         kinds=tuple(_sentence_kinds(sentence, words, source)),
@@ -267,7 +267,7 @@ def _window(sentence: Sequence[Token], source: Source, *, room: int) -> Sentence
         source_kinds=tuple(_source_kinds(words, sentence)),
     )
     return SentenceWindow(
-        tokens=sentence, passages=beside, window=window, copied=_copied(sentence, beside)
+        tokens=sentence, passages=passages, window=window, copied=_copied(sentence, passages)
     )
 
 
@@ -294,9 +294,9 @@ def _added(stems: set[str], weights: Mapping[str, float], covered: set[str]) -> 
 def _neighbours(taken: set[int], source: Source, *, room: int) -> set[int]:
     """Fill the remaining room with neighbours of the best passages, then from the beginning."""
     size = len(source.passages)
-    beside = [at + step for at in sorted(taken) for step in (-1, 1)]
+    candidates = [at + step for at in sorted(taken) for step in (-1, 1)]
     filled: set[int] = set()
-    for at in (*beside, *range(min(size, _TRIED))):
+    for at in (*candidates, *range(min(size, _TRIED))):
         if not 0 <= at < size or at in taken or at in filled:
             continue
         length = len(source.passages[at].tokens)
@@ -307,10 +307,10 @@ def _neighbours(taken: set[int], source: Source, *, room: int) -> set[int]:
 
 
 def _sentence_kinds(
-    sentence: Sequence[Token], beside: Sequence[Token], source: Source
+    sentence: Sequence[Token], source_words: Sequence[Token], source: Source
 ) -> Iterator[Kind]:
-    near = {token.stem for token in beside}
-    runs = _runs(sentence, beside)
+    near = {token.stem for token in source_words}
+    runs = _runs(sentence, source_words)
     for at, token in enumerate(sentence):
         if not token.is_word:
             yield Kind.MARK
@@ -455,7 +455,7 @@ def _read(
 ) -> list[tuple[SentenceWindow, WindowReading]]:
     readings = encoder.read([window.window for window in windows]) if windows else []
     if [len(reading.words) for reading in readings] != [len(window.tokens) for window in windows]:
-        raise JudgeError(f"{encoder.signature} gave other readings than it was asked for")
+        raise JudgeError(f"{encoder.signature} returned readings of other windows than requested")
     return [
         (window, _without_copies(reading, window.copied))
         for window, reading in zip(windows, readings, strict=True)

@@ -5,18 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import ErrorSpan, Located
-from spanjury.judges.text.languages import SAMPLE, foreign
+from spanjury.judges.text.languages import not_english
 from spanjury.judges.text.non_answers import coded
 from spanjury.judges.text.sentences import Sentence, sentences
-from spanjury.judges.text.spelling import is_english
 from spanjury.judges.text.words import Word, words
 
 _STYLE = 0.5  # share from which a habit is the style of the text rather than a slip
 _TOKENISED = 0.8  # share of marks after a space from which this is the style
 _STOP = re.compile(r"[.,](?=\s|$)")
-_SMALL = re.compile(r"(?<![\w'’./@#&-])[^\W\d_A-Z][^\W\d_]+(?![\w'’@/&-]|\.\w)")  # no names
-_TELLING = 3  # distinct words in lower case from which they tell whether a text is English
-_ENGLISH = 0.5  # share of them that are English in an English text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +79,6 @@ def read_form(text: str, *, is_whole: bool = True) -> FormText:
         sentences=cut,
         tokenised=stops.count(" ") > _TOKENISED * len(stops),
         capitals=lower <= _STYLE * len(letters),
-        unread=_unread(text),
+        unread=coded(text) or not_english(text, name="output"),
         is_whole=is_whole,
     )
-
-
-def _unread(text: str) -> str:
-    """Return why a text is not read as English, a clause; empty if it is."""
-    if reason := coded(text) or foreign(text, name="output"):
-        return reason
-    distinct = {*_SMALL.findall(text[:SAMPLE])}
-    english = sum(map(is_english, distinct))
-    if len(distinct) < _TELLING or english >= _ENGLISH * len(distinct):
-        return ""
-    return "few words of the output are English"

@@ -6,6 +6,6 @@ criteria.
 """
 
 from spanjury.judges.tasks.catalogue import ALL_ASPECTS, Catalogue, describe
-from spanjury.judges.tasks.rubric import Rubric, criterion
+from spanjury.judges.tasks.rubric import Rubric, criterion, is_criterion
 
-__all__ = ["ALL_ASPECTS", "Catalogue", "Rubric", "criterion", "describe"]
+__all__ = ["ALL_ASPECTS", "Catalogue", "Rubric", "criterion", "describe", "is_criterion"]

@@ -11,7 +11,7 @@ from typing import cast, get_args
 
 from spanjury.judges.core import Aspect, ConfigError, Criterion, Kind, Scale, Task, choices_for
 from spanjury.judges.core.passages import unnumbered
-from spanjury.judges.tasks.rubric import CRITERION, Rubric, StatedCriterion, criterion
+from spanjury.judges.tasks.rubric import Rubric, StatedCriterion, criterion, is_criterion
 from spanjury.judges.tasks.table import Names, Table
 from spanjury.judges.text.languages import are_in_one_language
 
@@ -127,7 +127,7 @@ class Catalogue:
         shelf, rubric = self._shelf(task), self._rubric
         if rubric is not None and name == rubric.aspect:
             return _of_rubric(rubric, task=shelf.task)
-        if _is_criterion(name):
+        if is_criterion(name):
             aspect = _criterion(name, task=shelf.task)
             stated = rubric.criterion(aspect.name) if rubric else None
             return _of_criterion(stated, aspect, rubric=rubric) if stated and rubric else aspect
@@ -138,7 +138,7 @@ class Catalogue:
         names = self._shelf(task).names
         rubric = self._rubric.aspect if self._rubric else ALL_ASPECTS
         return all(
-            name in {ALL_ASPECTS, rubric} or _is_criterion(name) or names.get(name) is not None
+            name in {ALL_ASPECTS, rubric} or is_criterion(name) or names.get(name) is not None
             for name in aspects
         )
 
@@ -248,11 +248,6 @@ def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
     return replace(task, default_aspects=aspects)
 
 
-def _is_criterion(name: str) -> bool:
-    """Return whether the name of an aspect states a criterion."""
-    return name.strip().casefold().startswith(CRITERION)
-
-
 def _criterion(name: str, *, task: Task) -> Aspect:
     """Return the aspect of a criterion; its name contains the criterion on one line."""
     return Aspect(
@@ -306,7 +301,7 @@ def describe(aspect: Aspect) -> str:
 
 
 def _lines(aspect: Aspect) -> Iterator[str]:
-    name = aspect.spoken if _is_criterion(aspect.name) else aspect.spoken.capitalize()
+    name = aspect.spoken if is_criterion(aspect.name) else aspect.spoken.capitalize()
     yield f"{name}: {aspect.definition}"
     if aspect.worst:
         yield f"At worst: {aspect.worst}"

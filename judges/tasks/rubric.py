@@ -124,6 +124,11 @@ def criterion(demand: str) -> str:
     return f"{CRITERION} {stated}"
 
 
+def is_criterion(name: str) -> bool:
+    """Return whether the name of an aspect states a criterion."""
+    return name.strip().casefold().startswith(CRITERION)
+
+
 def _read(table: Table, *, name: str) -> Rubric:
     table.only("name", "criteria")
     listed = table.items("criteria", each="criterion")

@@ -52,12 +52,12 @@ class KeptByText(Generic[T]):
     def __call__(self, text: str) -> T:
         """Return the result for `text`, from the cache if possible."""
         try:
-            made = self._kept[text]
+            result = self._kept[text]
             self._kept.move_to_end(text)
         except KeyError:  # not cached, or dropped by another thread before `move_to_end`
-            made = self._make(text)
-            self._keep(text, made)
-        return made
+            result = self._make(text)
+            self._keep(text, result)
+        return result
 
     def clear(self) -> None:
         """Forget all texts."""
@@ -65,11 +65,11 @@ class KeptByText(Generic[T]):
             self._kept.clear()
             self.size = 0
 
-    def _keep(self, text: str, made: T) -> None:
+    def _keep(self, text: str, result: T) -> None:
         with self._lock:
             if text not in self._kept:
                 self.size += len(text)
-            self._kept[text] = made
+            self._kept[text] = result
             while self.size > self._most and len(self._kept) > 1:
                 dropped, _ = self._kept.popitem(last=False)
                 self.size -= len(dropped)
@@ -95,9 +95,9 @@ class KeptByWord(dict[str, T]):
 
     def __missing__(self, word: str) -> T:
         """Compute the value of a new word, and cache it."""
-        made = self._make(word)
+        result = self._make(word)
         if len(word) <= _LONGEST_WORD:
             if len(self) >= _MOST_WORDS:
                 self.clear()
-            self[word] = made
-        return made
+            self[word] = result
+        return result

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.spelling import is_english
 from spanjury.judges.text.words import folded_words
 
 _LATIN = "Latin"
@@ -54,11 +55,20 @@ _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 _ENGLISH = "English"
+_FOREIGN = frozenset().union(*(_MARKERS[name] for name in _MARKERS if name != _ENGLISH))
 _DIFFERENT = 2  # minimum number of another language's marker words to prefer it to English
 _ENGLISH_SHARE = 0.15  # minimum share of function words in an English text
 _SMALL = re.compile(r"\b[^\W\d_A-Z][^\W\d_]+")  # words that are not names
 _TELLING = 2  # minimum number of such words to conclude that a text is not English
 _SHARED = 0.25  # share of them in a source from which the text may be in its language
+_LOWER = re.compile(r"(?<![\w'’./@#&-])[^\W\d_A-Z][^\W\d_]+(?![\w'’@/&-]|\.\w)")  # no names
+_DISTINCT = 3  # distinct words in lower case from which they tell whether a text is English
+_MOSTLY = 0.5  # share of them that are English in an English text
+_AMBIGUOUS = frozenset(
+    """a also am an art as at come die had hat he her in man me men met no not of on once pour sale
+    so son war was we will""".split()  # noqa: SIM905 - so many read best so
+)
+"""English words that are frequent in other languages, too."""
 _HITS = 3  # minimum number of marker words of a likely language
 _MARGIN = 2  # minimum ratio to the marker words of the other text's language
 
@@ -143,6 +153,31 @@ def foreign(text: str, *, name: str) -> str:
     return f"the {name} is {language}" if language else ""
 
 
+def not_english(text: str, *, name: str) -> str:
+    """Return a clause that says why a text is not English; empty if it may be English.
+
+    If a text has a frequent word of another language, such as "der", the words that are English
+    and foreign do not count.
+
+    Examples
+    --------
+    >>> not_english("Der Verein verlor in Köln und war zufrieden.", name="output")
+    'few words of the output are English'
+    >>> not_english("He was in El Paso.", name="output")
+    ''
+    """
+    if reason := foreign(text, name=name):
+        return reason
+    sample = text[:SAMPLE]
+    distinct = {*_LOWER.findall(sample)}
+    has_foreign = not all(map(is_english, _FOREIGN.intersection(folded_words(sample))))
+    telling = distinct - _AMBIGUOUS if has_foreign else distinct
+    english = sum(map(is_english, telling))
+    if len(distinct) < _DISTINCT or len(telling) < _TELLING or english >= _MOSTLY * len(telling):
+        return ""
+    return f"few words of the {name} are English"
+
+
 def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
     """Return the likely languages of a source and an output if they differ, else None.
 
@@ -159,7 +194,7 @@ def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
     if language is None or language == other:
         return None
     if other is None:
-        is_strange = language == _ENGLISH and _is_strange(output[:SAMPLE], beside=frozenset(given))
+        is_strange = language == _ENGLISH and _is_strange(output[:SAMPLE], source=frozenset(given))
         return (language, "unknown") if is_strange else None
     return language, other
 
@@ -191,10 +226,10 @@ def _likely_language(folded: Sequence[str]) -> str | None:
     return _ENGLISH if english and english >= _ENGLISH_SHARE * len(spelled) else None
 
 
-def _is_strange(output: str, *, beside: frozenset[str]) -> bool:
+def _is_strange(output: str, *, source: frozenset[str]) -> bool:
     """Return whether few words of an output, names aside, occur in an English source."""
     content = set(folded_words(" ".join(_SMALL.findall(output)))) - FUNCTION_WORDS
-    return len(content) >= _TELLING and len(content & beside) < _SHARED * len(content)
+    return len(content) >= _TELLING and len(content & source) < _SHARED * len(content)
 
 
 def _hits(folded: Sequence[str]) -> dict[str, int]:

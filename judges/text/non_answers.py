@@ -113,5 +113,5 @@ def _repeats(output: str, question: str) -> bool:
 
 
 def _share(pattern: re.Pattern[str], text: str, *, of: int) -> float:
-    held = sum(not char.isspace() for match in pattern.finditer(text) for char in match.group())
-    return held / of if of else 0.0
+    covered = sum(not char.isspace() for match in pattern.finditer(text) for char in match.group())
+    return covered / of if of else 0.0

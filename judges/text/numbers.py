@@ -68,7 +68,7 @@ class Number:
     Parameters
     ----------
     value
-        The number; infinite for a numeral of 1e15 or more, or one that is no number (a version).
+        The number; infinite for a numeral of 1e15 or more, or one that is not a number (a version).
     spelled
         Whether it is stated in words alone.
     """

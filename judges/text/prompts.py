@@ -74,8 +74,8 @@ def fence_apart(*groups: Mapping[str, str]) -> tuple[Fenced, ...]:
         {header: text for group in groups for header, text in group.items()},
         most_words=_HEADING_WORDS,
     )
-    held = frozenset(mark for text in texts.values() for mark in _MARK.findall(text))
-    marks = next(marks for marks in _proposals(texts) if held.isdisjoint(marks))
+    used = frozenset(mark for text in texts.values() for mark in _MARK.findall(text))
+    marks = next(marks for marks in _proposals(texts) if used.isdisjoint(marks))
     blocks = [
         f"{mark} {header}: begin\n{text}\n{mark} {header}: end"
         for mark, (header, text) in zip(marks, texts.items(), strict=True)

@@ -42,7 +42,7 @@ _NEXT_VERB = re.compile(
 def restatements(sentence: str, *, is_source: bool = False) -> Iterator[str]:
     """Yield other word orders of a sentence.
 
-    A passive clause without an agent has no subject in the active voice, so it is no restatement
+    A passive clause without an agent has no subject in the active voice, so it is not a restatement
     of a source. Only a source may say more than the other sentence: each verb of ``was designed by
     Hall and built by Moss`` then has a restatement of its own.
 

@@ -23,7 +23,7 @@ _UNCHANGED = frozenset(
     """already also always can could cut did had hit just let may might must never often only put
     really set shall should still then was will would""".split()  # noqa: SIM905
 )
-"""Words after "I" that are no verbs in the present tense, or may be in the past tense."""
+"""Words after "I" that are not verbs in the present tense, or may be in the past tense."""
 _LEAST = 2  # turns of a dialogue
 
 

@@ -94,7 +94,7 @@ CORRECTIONS = KeptByWord(_correction)
 """The common word that a word in lower case is a slip of, by the word; empty if there is none.
 
 A slip exchanges two letters, lacks one, has one too many, or has another vowel. Its first letter
-is right. Words of British English and words formed from known ones are no slips.
+is right. Words of British English and words formed from known ones are not slips.
 
 Examples
 --------

@@ -169,10 +169,10 @@ class DefusedModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; raises the model's `ModelError`."""
         own = () if self.tokens is None else await self.tokens()
-        asked = _request(request, own, done={})
-        if asked is request:
+        escaped = _request(request, own, done={})
+        if escaped is request:
             return await self.model.complete(request)
-        return _answered(await self.model.complete(asked), own)
+        return _answered(await self.model.complete(escaped), own)
 
 
 def _request(

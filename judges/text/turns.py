@@ -90,11 +90,11 @@ async def all_in_turns(parts: Callable[[], Iterator[T]], *, length: int) -> list
     """
     if _processes.get() is not None:
         return await in_turn(partial(_listed, parts), length=length)
-    made: list[T] = []
+    results: list[T] = []
     iterator = parts()
     while (part := await in_turn(partial(next, iterator, _END), length=length)) is not _END:
-        made.append(cast("T", part))  # only `_END` is not a part
-    return made
+        results.append(cast("T", part))  # only `_END` is not a part
+    return results
 
 
 _END = object()

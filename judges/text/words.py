@@ -89,12 +89,12 @@ def words(text: str, *, offset: int = 0) -> list[Word]:
     offset
         Added to all starts and ends, for a `text` within a longer one.
     """
-    cut = []
+    result = []
     for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
         word = match.group()
         start, end = match.span()
-        cut.append(Word(offset + start, offset + end, word, FOLDED[word]))
-    return cut
+        result.append(Word(offset + start, offset + end, word, FOLDED[word]))
+    return result
 
 
 def folded_words(text: str) -> list[str]:

@@ -206,23 +206,23 @@ def attacked_agent(
         if interval is None:
             raise NothingToDamageError("the agent says nothing to the user")
         reply = replace(trajectory.turns[number - 1], text=attacked.output.text)
-        made = with_turn(trajectory, number, reply)
+        attacked_trajectory = with_turn(trajectory, number, reply)
         edits = [
             Edit(start=edit.start + interval[0], end=edit.end + interval[0], text=edit.text)
             for edit in attacked.output.edits
         ]
-        return made, Damage.of(before, edits)
+        return attacked_trajectory, Damage.of(before, edits)
     if attacked.inputs.keys() != case.inputs.keys():
         raise NothingToDamageError("a trajectory has no headers to forge")
-    made = trajectory
+    attacked_trajectory = trajectory
     for header, text in attacked.inputs.items():
         attacked_turn = turn_of(header)
         if attacked_turn and text != case.inputs[header]:
             added = text.removeprefix(case.inputs[header])
             own = trajectory.turns[attacked_turn - 1]
             longer = replace(own, text=_with_addition(own.text, added))
-            made = with_turn(made, attacked_turn, longer)
-    return made, Damage(clean=before, edits=())
+            attacked_trajectory = with_turn(attacked_trajectory, attacked_turn, longer)
+    return attacked_trajectory, Damage(clean=before, edits=())
 
 
 def _with_addition(result: str, added: str) -> str:

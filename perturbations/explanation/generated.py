@@ -1,8 +1,8 @@
 """Error lists changed by a model, which rewords explanations or explains false errors.
 
 The places and severities are those of the rules. The requests are those of [1], section 3.2,
-in our words. Checks see to it that a note is what was asked for, but none can tell if it sounds
-as grave as it should.
+in our words. Checks ensure that a note has the requested form, but none can tell whether it sounds
+as severe as it should.
 
 References
 ----------
@@ -145,13 +145,13 @@ class GeneratedRewording:
         self, span: ErrorSpan, model: ChatModel, *, level: int, seed: int | None
     ) -> str:
         direction = "milder" if self.push == "rises" else "harsher"
-        about = {"old": str(span.severity), "new": str(level), "direction": direction}
+        slots = {"old": str(span.severity), "new": str(level), "direction": direction}
         passage = {"Passage": span.text} if span.text else {}
         return await _asked_note(
             _REWORD,
             model,
             material={**passage, "Note": span.explanation},
-            about=about,
+            about=slots,
             check=partial(_check_rewording, before=span.explanation, quote=span.text),
             seed=seed,
         )

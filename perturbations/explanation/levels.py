@@ -1,9 +1,8 @@
 """Errors moved to a lower or higher level: their severity, their explanation, or both.
 
-The explanation is worded like that of the severity `by` levels away. So an error whose severity
-is at the end of the scale keeps both, and so does one without a severity. The reason why something
-is an error is kept word for word. Words for its gravity are replaced, and a sentence that states
-the new gravity is put before it.
+The explanation is worded for the severity `by` levels away. An error at the end of the scale, or
+without a severity, is unchanged. The reason why something is an error is kept word for word. Words
+that describe its severity are replaced, and a sentence that states the new severity precedes it.
 
 References
 ----------
@@ -33,7 +32,7 @@ from spanjury.perturbations.text.wordlists import lists
 
 _LEXICON = "severities"
 _LEVELS = range(MIN_SEVERITY, MAX_SEVERITY + 1)
-_REACH = MappingProxyType({"adjectives": 2, "adverbs": 1})  # words between gravity and error
+_REACH = MappingProxyType({"adjectives": 2, "adverbs": 1})  # words between severity and error
 
 
 def openings(level: int) -> tuple[str, ...]:
@@ -44,7 +43,7 @@ def openings(level: int) -> tuple[str, ...]:
 def reworded(explanation: str, rng: Generator, *, level: int) -> str:
     """Word `explanation` like one of an error of severity `level`, 1 to 5.
 
-    A statement of gravity that this function has put before it is removed first.
+    A statement of severity from an earlier call is removed first.
 
     Examples
     --------
@@ -67,7 +66,7 @@ def _without_opening(explanation: str) -> str:
 
 
 def _replaced(match: re.Match[str], *, word: str) -> str:
-    """Write `word` for the matched word for gravity, with an article that fits."""
+    """Replace the matched word for a severity by `word`, with an article that fits."""
     article = f"{match['article'][0]} " if match["article"] else ""
     return article + cased_like(word, match["word"])
 
@@ -109,7 +108,7 @@ def worsen_severity(
 def soften_explanation(
     errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
 ) -> list[ErrorSpan]:
-    """Word explanations as if the errors were `by` levels less grave; the severities stay."""
+    """Word explanations as if the errors were `by` levels less severe; the severities stay."""
     return _reworded(errors.spans, moves(errors, rng, by=by, push="rises", only=only), rng)
 
 
@@ -117,7 +116,7 @@ def soften_explanation(
 def worsen_explanation(
     errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
 ) -> list[ErrorSpan]:
-    """Word explanations as if the errors were `by` levels more grave; the severities stay."""
+    """Word explanations as if the errors were `by` levels more severe; the severities stay."""
     return _reworded(errors.spans, moves(errors, rng, by=by, push="falls", only=only), rng)
 
 
@@ -152,7 +151,7 @@ def moves(
     by
         Levels of severity, 1 to 4.
     push
-        Direction of the score: it rises if errors become less grave.
+        Direction of the score: it rises if errors become less severe.
 
     Returns
     -------

@@ -79,7 +79,7 @@ class ErrorList:
     def __post_init__(self) -> None:
         for span in self.spans:
             if span.interval and self.output[span.start : span.end] != span.text:
-                raise ValueError(f"{span.text!r} does not stand at {span.interval} in the text")
+                raise ValueError(f"{span.text!r} is not at {span.interval} in the text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class ExplanationPerturbation:
             spans = _checked(self.rule(errors, rng, **options))
             changed = ErrorList(output=errors.output, spans=spans)
         if changed == errors:
-            raise NothingToChangeError("the list is as it was", reason=Unchanged.NO_ROOM)
+            raise NothingToChangeError("the list is unchanged", reason=Unchanged.NO_ROOM)
         return changed.spans
 
 

@@ -29,7 +29,7 @@ _NUMBER = re.compile(
     rf"\b[a-z]+ (?P<number>[2-9]|1[01]|{'|'.join(_NUMBERS)})"
     r"(?= (?!am\b|pm\b|to\b|or\b|and\b)[a-z]{3})"
 )
-_ASKED = r"(?! (?:I|you|we|they|he|she|it|the|there|this|that)\b)"
+_NOT_INVERTED = r"(?! (?:I|you|we|they|he|she|it|the|there|this|that)\b)"  # as in "Isn't it ...?"
 
 
 @text_perturbation(family="invariance", level="character", spares={"*"})
@@ -47,14 +47,14 @@ def punctuation_style(text: str, _: Generator) -> list[Edit]:
     All of them are changed, since a text in two styles would be worse. Code in backticks stays as
     it is, and so does JSON, in which curly marks would be errors.
     """
-    edits = list(_redrawn(text))
+    edits = list(_restyled(text))
     if not edits:
-        raise NothingToDamageError("no quotation mark, apostrophe, dash or dots to draw otherwise")
+        raise NothingToDamageError("no quotation mark, apostrophe, dash or dots to restyle")
     return edits
 
 
 def _prose(text: str) -> str:
-    """Return the masked `text` without its code: nothing in JSON and in backticks can match."""
+    """Return the masked `text` with code, in JSON or backticks, masked so that no rule matches."""
     if text.lstrip()[:1] in ("{", "["):
         try:
             json.loads(text)
@@ -65,7 +65,7 @@ def _prose(text: str) -> str:
     return _CODE.sub(lambda code: _NOT_PROSE * len(code.group()), masked(text))
 
 
-def _redrawn(text: str) -> Iterator[Edit]:
+def _restyled(text: str) -> Iterator[Edit]:
     mask = _prose(text)
     curly = any(mark in mask for mark in _CURLY)
     for match in _MARK.finditer(mask):
@@ -154,9 +154,9 @@ def _contractible(text: str) -> Iterator[Choice]:
 
 
 def _cased(text: str, model: str) -> str:
-    """Write in capitals only for a `model` of several capitals: ``I am`` is lower case."""
-    capitals = model.isupper() and sum(char.isalpha() for char in model) > 2  # noqa: PLR2004
-    if capitals:
+    """Write in capitals only for a `model` of three capitals or more, so not for ``I'm``."""
+    has_capitals = model.isupper() and sum(char.isalpha() for char in model) > 2  # noqa: PLR2004
+    if has_capitals:
         return text.upper()
     return cased_like(text, model[0].upper() + "a" if model[0].isupper() else "a")
 
@@ -176,7 +176,7 @@ def _pattern() -> re.Pattern[str]:
     full = _phrases_pattern(tuple(full for full, _ in anywhere)).pattern
     before = _phrases_pattern(tuple(full for full, _ in stressless)).pattern
     short = _phrases_pattern(tuple(short for _, short in (*anywhere, *stressless))).pattern
-    return re.compile(rf"{full}(?! only)|{before}(?= [a-z])|{short}{_ASKED}", re.IGNORECASE)
+    return re.compile(rf"{full}(?! only)|{before}(?= [a-z])|{short}{_NOT_INVERTED}", re.IGNORECASE)
 
 
 @cache

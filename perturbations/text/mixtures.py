@@ -32,8 +32,8 @@ _DETAILS = (fictional_entity, change_number, change_date)
 @english_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT)
 def grammar_errors(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     """Make `k` errors of agreement, tense, preposition or article, of as many kinds as possible."""
-    made = _mixed(text, rng, rules=_GRAMMAR, k=k)
-    return _enough(made, k=k, what="places for an error")
+    edits = _mixed(text, rng, rules=_GRAMMAR, k=k)
+    return _enough(edits, k=k, what="places for an error")
 
 
 @english_perturbation(
@@ -44,10 +44,10 @@ def grammar_errors(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
 )
 def fictional_details(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` names, numbers or dates by invented ones; if there are too few, also terms."""
-    made = _mixed(text, rng, rules=_DETAILS, k=k)
-    if len(made) < k:
-        made = _joined(made, [_most(invent_term, text, rng, k=k)], k=k)
-    return _enough(made, k=k, what="names, numbers, dates or nouns")
+    edits = _mixed(text, rng, rules=_DETAILS, k=k)
+    if len(edits) < k:
+        edits = _joined(edits, [_most(invent_term, text, rng, k=k)], k=k)
+    return _enough(edits, k=k, what="names, numbers, dates or nouns")
 
 
 def _mixed(text: str, rng: Generator, *, rules: Sequence[Perturbation], k: int) -> list[Edit]:

@@ -78,10 +78,10 @@ def _error(package: ModuleType, text: str, rng: Generator) -> Edit | None:
     """Return one error in `text`, or None if the package made none."""
     errors = package.StrErrer(text, seed=int(rng.integers(2**63)))
     try:
-        made = getattr(errors, picked(_ERRORS, rng))().result
+        damaged = getattr(errors, picked(_ERRORS, rng))().result
     except KeyError:  # it knows the digits 0 to 9 only
         return None
-    return _difference(text, made) if made != text else None
+    return _difference(text, damaged) if damaged != text else None
 
 
 def _difference(text: str, other: str) -> Edit:

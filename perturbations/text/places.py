@@ -20,7 +20,7 @@ WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 LIST_NUMBER = re.compile(r"^[^\S\n]*(\d{1,3})[.)](?=\s)", re.MULTILINE)
 """The number of a list item, which counts nothing: a new one makes no statement wrong."""
 
-_RARE = re.compile("[^\x00-\xff]")  # what is in no table
+_RARE = re.compile("[^\x00-\xff]")  # characters that `_table` lacks
 _ARTICLE = re.compile(r"\b([aA]n?)\s+$")
 _ARTICLE_REACH = 8  # code points before a word in which its article must begin
 _SOUNDS_LIKE_A_VOWEL = re.compile(r"[aeio]|u(?!ni|s[aei]|t[ei])|hour|hono|heir", re.IGNORECASE)
@@ -49,12 +49,12 @@ class Choice(NamedTuple):
 def letters_where(text: str, holds: Callable[[str], bool]) -> Letters:
     """Find the grapheme clusters whose base character satisfies `holds`."""
     if text.isascii():
-        held = text.encode("ascii").translate(_table(holds))
-        (starts,) = np.frombuffer(held, dtype=np.bool_).nonzero()
+        flags = text.encode("ascii").translate(_table(holds))
+        (starts,) = np.frombuffer(flags, dtype=np.bool_).nonzero()
         return Letters(starts, starts + 1)
     mask = masked(text)
-    held = mask.encode("latin-1", "replace").translate(_table(holds))
-    fits = np.array(bytearray(held), dtype=np.bool_)
+    flags = mask.encode("latin-1", "replace").translate(_table(holds))
+    fits = np.array(bytearray(flags), dtype=np.bool_)
     for match in _RARE.finditer(mask):
         fits[match.start()] = holds(match.group())
     if mask is text:
@@ -101,7 +101,7 @@ def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) ->
         raise too_few(what, available=n, needed=needed)
     if not apart:
         return _drawn(n, rng, k=k)
-    # k of n - k + 1, each then shifted by the number of those before it, are never neighbours
+    # Draw k of n - k + 1, then shift each by the number of those before it: none are neighbours.
     drawn = _drawn(n - k + 1, rng, k=k)
     drawn.sort()
     return drawn + np.arange(k)
@@ -122,7 +122,7 @@ class TooFewError(NothingToDamageError):
 
 
 def too_few(what: str, *, available: int, needed: int) -> TooFewError:
-    """Return the error that `needed` places or texts are necessary, but too few were found."""
+    """Return the error that only `available` places or texts exist where `needed` are necessary."""
     return TooFewError(what, available=available, needed=needed)
 
 
@@ -158,7 +158,9 @@ def picked(texts: Sequence[str], rng: Generator) -> str:
 def struck(choices: Sequence[Choice], rng: Generator, *, k: int, what: str) -> list[Edit]:
     """Change `k` of `choices`, which do not overlap; raises the errors of `chosen`."""
     drawn = [choices[index] for index in sorted(chosen(len(choices), rng, k=k, what=what))]
-    return [Edit(start=p.start, end=p.end, text=picked(p.texts, rng)) for p in drawn]
+    return [
+        Edit(start=choice.start, end=choice.end, text=picked(choice.texts, rng)) for choice in drawn
+    ]
 
 
 def cased_like(text: str, model: str) -> str:

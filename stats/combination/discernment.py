@@ -23,7 +23,7 @@ class LevelBalanced(NamedTuple):
         Minimum; NaN if there is none. More perturbations make it lower by chance alone.
     by_level
         Level and mean of its perturbations, in order of first appearance; NaN for a level
-        without a known score.
+        without a score.
     missing
         Number of perturbations without a score, which were skipped.
     """
@@ -48,7 +48,7 @@ def discernment_score(log_p: ArrayLike) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If a p-value is not in ``(0, 1]`` or NaN.
+        If a p-value is neither in ``(0, 1]`` nor NaN.
 
     References
     ----------
@@ -146,12 +146,14 @@ def level_balanced(scores: ArrayLike, *, levels: Sequence[str]) -> LevelBalanced
     """
     values = _checked_scores(scores)
     if values.shape != (len(levels),):
-        raise ValueError(f"expected a score a level, got {values.shape} and {len(levels)}")
-    grouped = {
-        level: [score for score, of in zip(values.tolist(), levels, strict=True) if of == level]
-        for level in dict.fromkeys(levels)
-    }
-    means = {level: _mean(group) for level, group in grouped.items()}
+        raise ValueError(
+            f"expected a level for each score, got scores of shape {values.shape} and"
+            f" {len(levels)} levels"
+        )
+    by_level: dict[str, list[float]] = {}
+    for score, level in zip(values.tolist(), levels, strict=True):
+        by_level.setdefault(level, []).append(score)
+    means = {level: _mean(group) for level, group in by_level.items()}
     defined = values[~np.isnan(values)]
     return LevelBalanced(
         average=_mean(list(means.values())),

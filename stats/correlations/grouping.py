@@ -44,7 +44,7 @@ class LevelCorrelation(NamedTuple):
     undefined: int
     """Skipped correlations: of inputs with fewer than 3 systems, or equal scores."""
     reason: Undefined | None
-    """Reason why the value is NaN; for several inputs, that of the one with most systems."""
+    """Reason why the value is NaN; for several inputs, that of the input with most systems."""
 
 
 class LevelCorrelations(NamedTuple):

@@ -118,7 +118,7 @@ def _checked(human: ArrayLike, seats: ArrayLike) -> Tables:
     both = tables(human, seats)
     shape = both.metric.shape
     if both.human.ndim != 2 or len(shape) != 3 or not shape[0]:  # noqa: PLR2004
-        raise ValueError(f"expected one table and one a seat, got {both.human.shape}, {shape}")
+        raise ValueError(f"expected one table and one per seat, got {both.human.shape}, {shape}")
     return both
 
 

@@ -1,9 +1,9 @@
 """Equivalence tests of scores that should not change.
 
-If a test finds no difference, this does not show that there is none. Two one-sided tests show
-that a difference is smaller than a margin, or that there are too few items to decide. They use
-Walsh averages: the means of all pairs of values, and of each value with itself. Since scores have
-few distinct differences, the averages are stored with their frequencies.
+A test that finds no difference does not show that there is none. Two one-sided tests show that a
+difference is smaller than a margin, or that there are too few items to decide. They use Walsh
+averages: the means of all pairs of values, and of each value with itself. Since scores have few
+distinct differences, the averages are stored with their frequencies.
 """
 
 from bisect import bisect_left
@@ -26,7 +26,7 @@ EXACT_UP_TO = 100
 
 
 def rank_tail(items: int) -> RankTail:
-    """Return the upper tail of the sum of ranks from 1 to `items`, each chosen by a coin.
+    """Return the upper tail of the sum of ranks from 1 to `items`, each chosen by a fair coin.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ class Equivalence(NamedTuple):
     """Two one-sided tests of paired differences against a margin."""
 
     verdict: EquivalenceVerdict
-    """`equivalent`: within the margin. `different`: not shown to be so, and not 0."""
+    """`equivalent`: shown to be within the margin. `different`: only shown not to be 0."""
     p_equivalent: float
     """The larger p of the two tests, whose null is "a difference of the margin or more"."""
     p_different: float
-    """P-value of the two-sided test of "0"; `signed-rank`: given the sizes of differences."""
+    """P-value of the two-sided test of 0; for `signed-rank` given the sizes of differences."""
     estimate: float
     """The mean difference for `t`; the median of the means of all pairs for `signed-rank`."""
     low: float
@@ -194,7 +194,7 @@ def _by_signed_rank(
 ) -> _Tests:
     if not values.size:
         return _Tests(np.nan, np.nan, np.nan, np.nan, np.nan)
-    numbers = cluster_numbers(numbers, items=values.size)  # without those that are all missing
+    numbers = cluster_numbers(numbers, items=values.size)  # without clusters whose items are NaN
     values = np.bincount(numbers, values) / np.bincount(numbers)
     averages, mirrored = walsh_averages(values), walsh_averages(-values)
     # For differences shifted by a point, the statistic is the number of averages above it: [2]

@@ -11,7 +11,7 @@ Spans = NDArray[np.int64]
 
 
 class Depths(NamedTuple):
-    """Number of spans over each stretch of a text; a stretch is the interval between two edges."""
+    """Number of spans over each stretch of a text; a stretch lies between neighbouring edges."""
 
     widths: IntArray
     """Characters of each stretch, shape ``(stretches,)``."""
@@ -40,7 +40,7 @@ def checked_spans(spans: ArrayLike) -> Spans:
 
 
 def checked_labels(labels: ArrayLike, spans: Spans) -> IntArray:
-    """Return `labels`, one nonnegative integer a span; raises `ValueError` for anything else."""
+    """Return `labels`, a nonnegative integer per span; raises `ValueError` for anything else."""
     array = np.asarray(labels)
     if array.size == 0:
         array = np.empty(0, dtype=np.int64)
@@ -58,11 +58,14 @@ def depths(*labelled: tuple[Spans, IntArray | None]) -> Depths:
         Spans and their labels, from `checked_spans` and `checked_labels`; None for one label.
     """
     edges = np.unique(np.concatenate([spans.ravel() for spans, _ in labelled]))
-    labels = 1 + max((int(of.max(initial=0)) for _, of in labelled if of is not None), default=0)
+    sets = [
+        (spans, np.zeros(len(spans), dtype=np.int64) if labels is None else labels)
+        for spans, labels in labelled
+    ]
+    rows = 1 + max((int(labels.max(initial=0)) for _, labels in sets), default=0)
     counted = []
-    for spans, of in labelled:
-        steps = np.zeros((labels, edges.size), dtype=np.int64)
-        row = np.zeros(len(spans), dtype=np.int64) if of is None else of
+    for spans, row in sets:
+        steps = np.zeros((rows, edges.size), dtype=np.int64)
         np.add.at(steps, (row, np.searchsorted(edges, spans[:, 0])), 1)
         np.add.at(steps, (row, np.searchsorted(edges, spans[:, 1])), -1)
         counted.append(np.cumsum(steps, axis=1)[:, :-1])

@@ -140,7 +140,7 @@ def test_files_may_lie_wherever_fsspec_reaches() -> None:
 def test_the_second_of_two_rows_with_one_id_is_a_fault_within_a_chunk(file: Path) -> None:
     file.write_bytes(jsonl([ROWS[1], ROWS[2], ROWS[1]]))
     *_, fault = read(str(file))
-    assert str(fault) == f"{file}, line 3: the id 'r1' is that of line 1 already"
+    assert str(fault) == f"{file}, line 3: line 1 already has the id 'r1'"
     assert len(ids(read(str(file), rows=2))) == 3
 
 

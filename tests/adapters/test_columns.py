@@ -151,7 +151,7 @@ def test_two_columns_for_one_value_are_refused(tmp_path: Path, other: dict[str, 
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({"output": "x", "input.Article": "a", **other}))
     (fault,) = read_jsonl(path)
-    assert str(fault).endswith("line 1: two columns are for inputs.Article")
+    assert str(fault).endswith("line 1: two columns map to inputs.Article")
 
 
 @pytest.mark.parametrize(("read", "delimiter"), [(read_csv, ","), (read_tsv, "\t")])

@@ -155,7 +155,7 @@ def test_bytes_that_are_no_text_are_a_fault_of_their_line(tmp_path: Path) -> Non
 
 def test_values_that_json_cannot_hold_are_reported_with_the_row(tmp_path: Path) -> None:
     segment = Segment(segment_id="bad", output="\ud800")
-    with pytest.raises(DataError, match="row 'bad' holds what a file cannot"):
+    with pytest.raises(DataError, match="row 'bad' cannot be written to a file"):
         write_factgenie(tmp_path / "x.jsonl", [segment])
 
 

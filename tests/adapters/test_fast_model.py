@@ -101,6 +101,12 @@ async def test_an_address_is_needed_that_can_be_called(base_url: str | None) -> 
             pytest.fail("opened")
 
 
+async def test_an_error_says_how_to_give_the_missing_address() -> None:
+    with pytest.raises(ConfigError, match=r"--model-base-url, .*ModelConfig\(name=…, base_url=…\)"):
+        async with open_fast(NAME, options=ModelOptions(base_url=None)):
+            pytest.fail("opened")
+
+
 @pytest.mark.parametrize(
     ("own", "shared", "shown"),
     [("own-key\n", KEY, "own-key"), ("", KEY, KEY), ("", "", "none-needed")],
@@ -117,7 +123,7 @@ async def test_a_key_is_shown_its_own_first(
 
 async def test_a_key_that_no_header_can_carry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_COMPATIBLE_API_KEY", "first\nsecond")
-    with pytest.raises(ConfigError, match="OPENAI_COMPATIBLE_API_KEY holds") as caught:
+    with pytest.raises(ConfigError, match="OPENAI_COMPATIBLE_API_KEY contains") as caught:
         await ask(URL)
     assert "second" not in str(caught.value)
 

@@ -56,7 +56,7 @@ async def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(ConfigError, match="OPENAI_API_KEY holds characters") as caught:
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY contains characters") as caught:
         async with open_litellm("openai/loop", options=ModelOptions(base_url="http://host/v1")):
             pass
     assert key not in str(caught.value)
@@ -123,7 +123,7 @@ async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
 )
 async def test_requests_a_provider_cannot_serve_are_never_sent(request_: ChatRequest) -> None:
     async with open_litellm("openai/gpt-4o", options=ModelOptions()) as model:
-        with pytest.raises(PermanentModelError, match=r"openai (takes no|cannot)"):
+        with pytest.raises(PermanentModelError, match=r"openai (takes|cannot)"):
             await model.complete(request_)
 
 

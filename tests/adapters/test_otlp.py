@@ -299,8 +299,8 @@ def test_an_invalid_span_costs_no_other() -> None:
     body = json.dumps(request(span(1), {**span(2), "spanId": "12"}, {"traceId": "1"}, span(3)))
     read = read_request(body.encode(), JSON)
     problem = (
-        "resourceSpans[0].scopeSpans[0].spans[1]: spanId '12' has not 16 hexadecimal digits, one"
-        " not 0"
+        "resourceSpans[0].scopeSpans[0].spans[1]: spanId: expected 16 hex digits, not all 0,"
+        " got '12'"
     )
     assert [each.span_id for each in read.spans] == [f"{1:016x}", f"{3:016x}"]
     assert json.loads(read.answer(JSON)) == {
@@ -319,7 +319,7 @@ def test_a_span_of_protobuf_that_cannot_be_decoded_costs_no_other(name: bytes) -
     read = read_request(body, PROTOBUF)
     assert [each.span_id for each in read.spans] == [f"{1:016x}", f"{3:016x}"]
     assert read.rejected == 1
-    assert "spans[0]: the span is no protobuf of OTLP: 'utf-8' codec can't decode" in read.problem
+    assert "spans[0]: the span is not OTLP in protobuf: 'utf-8' codec can't decode" in read.problem
 
 
 def test_the_name_of_a_service_that_is_not_utf_8_costs_no_span() -> None:

@@ -356,6 +356,50 @@ def test_the_part_of_an_earlier_run_is_overwritten(tmp_path: Path) -> None:
     assert not part.exists()
 
 
+def test_a_part_is_as_long_as_it_was_until_it_has_as_many_rows_again(tmp_path: Path) -> None:
+    path, part = tmp_path / "results.jsonl", tmp_path / "results.jsonl.part"
+
+    def resume(*names: str) -> list[str]:
+        writer = ResultWriter(path, resumes=True)
+        with interrupted(), writer:
+            for name in names:
+                writer.append(with_id(name))
+                assert len(ids(part)) >= 3
+            raise KeyboardInterrupt
+        assert writer.path == part
+        assert [*tmp_path.iterdir()] == [part]
+        return ids(part)
+
+    with interrupted(), ResultWriter(path) as writer:
+        for name in "abc":
+            writer.append(with_id(name))
+        raise KeyboardInterrupt
+    assert resume() == ["a", "b", "c"]
+    assert resume("A", "B") == ["a", "b", "c"]
+    assert resume("A", "B", "C") == ["A", "B", "C"]
+    assert resume("A", "B", "C", "D") == ["A", "B", "C", "D"]
+    with ResultWriter(path, resumes=True) as writer:  # there are fewer rows by now
+        writer.append(with_id("x"))
+        assert ids(writer.path) == ["x"]
+        assert len(ids(part)) == 4
+        with pytest.raises(StoreError, match="another process"), ResultWriter(path):
+            pass
+    assert ids(path) == ["x"]
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_run_killed_before_it_has_as_many_rows_leaves_the_longer_part(tmp_path: Path) -> None:
+    part = tmp_path / "results.jsonl.part"
+    part.write_text('{"id": "a"}\n{"id": "b"}\n{"id": "c')
+    part.with_name("results.jsonl.part.next").write_text('{"id": "A"}\n{"i')
+    with ResultWriter(tmp_path / "results.jsonl", resumes=True) as writer:
+        writer.append(with_id("x"))
+        assert part.read_text().startswith('{"id": "a"}\n')
+        writer.append(with_id("y"))
+        assert ids(part) == ["x", "y"]
+    assert ids(writer.path) == ["x", "y"]
+
+
 def test_a_part_that_is_being_written_is_left_to_its_writer(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     with ResultWriter(path) as first:

@@ -162,7 +162,7 @@ def test_opik_knows_a_trace_by_the_id_that_the_program_gave_it() -> None:
     unknown = TraceScore(
         score_id="1", trace_id="row 7", aspect="a", outcome="scored", low=1, high=5
     )
-    with pytest.raises(SinkRefusedError, match="no id of a trace"):
+    with pytest.raises(SinkRefusedError, match="is not the id of a trace"):
         trace_uuid(unknown)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spanjury.adapters.files.reading import shapes
 from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
+from spanjury.adapters.files.reading.texts import row_lines
 from spanjury.judges.core import DataError, Segment, Source
 
 READERS = {"jsonl": read_jsonl, "csv": read_csv, "tsv": read_tsv}
@@ -155,9 +156,9 @@ def test_a_torn_packed_file_gives_its_first_rows(write: Callable[[bytes], Path],
         (b'{"output": "\xff"}', "not UTF-8: byte 0xff at byte 13 of the line"),
         (b'{"output": "\xed\xa0\x80"}', "not UTF-8: byte 0xed at byte 13 of the line"),
         (b'{"id": "c"}', f"the row has no output, only id; {NAME_THE_COLUMNS}"),
-        (b'{"id": "a", "output": "z"}', "the id 'a' is that of line 2 already"),
+        (b'{"id": "a", "output": "z"}', "line 2 already has the id 'a'"),
         (b'{"id": "line-6", "output": "z"}', None),
-        (b'{"output": "x", "output": "y"}', 'the key "output" stands twice in one object'),
+        (b'{"output": "x", "output": "y"}', 'the key "output" occurs twice in one object'),
         (b'{"output": "x", "human": {"a": NaN}}', 'the number "NaN" is not finite'),
         (b'{"a":' * 5000, "nested too deeply to be read"),
         (b'{"output": "x", "source": ' + b"[" * 900 + b"]" * 900 + b"}", None),
@@ -175,7 +176,7 @@ def test_a_bad_line_is_numbered_and_the_others_are_read(
 
 def test_an_id_made_of_a_line_can_be_taken_already(write: Callable[[str], Path]) -> None:
     rows = names_of(read_jsonl(write('{"id": "line-2", "output": "x"}\n{"output": "y"}')))
-    assert rows == ["line-2", "rows, line 2: the id 'line-2' is that of line 1 already"]
+    assert rows == ["line-2", "rows, line 2: line 1 already has the id 'line-2'"]
 
 
 def test_a_row_that_cannot_be_read_takes_no_id(write: Callable[[str], Path]) -> None:
@@ -227,6 +228,17 @@ def test_every_column_finds_its_place(write: Callable[[str], Path]) -> None:
     assert segment.meta == {"doc_id": "d", "year": 2001}
 
 
+def test_semicolons_separate_cells_if_the_header_has_no_comma(write: Callable[[str], Path]) -> None:
+    path = write('\n"id";"output";"inputs.Article"\n1;"It rained; it snowed.";Rain, snow.\n')
+    expected = Segment(
+        segment_id="1",
+        output="It rained; it snowed.",
+        inputs={"Article": "Rain, snow."},
+    )
+    assert list(read_csv(path)) == [expected]
+    assert list(row_lines(path, "csv")) == [3]
+
+
 def test_columns_have_the_other_names_that_keys_have(write: Callable[[str], Path]) -> None:
     path = write('source,output,references,scores.fluency\na,x,"[""b"", ""c""]",3\n')
     expected = Segment(
@@ -249,13 +261,13 @@ def test_an_empty_cell_is_nothing_but_empty_output_is_judged(write: Callable[[st
     [
         ("id,words", f"the row has no output, only id, words; {NAME_THE_COLUMNS}"),
         (
-            "id;output",
-            "got ';' between columns (id;output), expected a comma in .csv or a tab in .tsv",
+            "id|output",
+            "got '|' between columns (id|output), expected ',' or ';' in .csv, or a tab in .tsv",
         ),
-        ("output,output", "two columns are for output"),
-        ("output,input,inputs.Input", "two columns are for inputs.Input"),
-        ("output,input.A,source.A", "two columns are for inputs.A"),
-        ("output,human,human.fluency", "two columns are for human"),
+        ("output,output", "two columns map to output"),
+        ("output,input,inputs.Input", "two columns map to inputs.Input"),
+        ("output,input.A,source.A", "two columns map to inputs.A"),
+        ("output,human,human.fluency", "two columns map to human"),
         ("output,human.fluency,human.fluency.anna", None),
         ('output,"id', "not a row of a table: unexpected end of data"),
         (b"output,\xff", "not UTF-8: byte 0xff at byte 8 of the line"),
@@ -285,7 +297,7 @@ def test_columns_that_make_no_row_are_reported_at_once(
         (b'c,"z"y,1', "not a row of a table: ',' expected after '\"'"),
         (b'c,"z\nz\xffz",1', "not UTF-8: byte 0xff at byte 2 of the line (line 7)"),
         (b'c,"z\nz",1,2', "got 4 cells, expected 3: id, output, human.fluency"),
-        (b"a,z,1", "the id 'a' is that of line 2 already"),
+        (b"a,z,1", "line 2 already has the id 'a'"),
     ],
 )
 def test_a_bad_record_is_numbered_by_the_line_where_it_begins(

@@ -43,7 +43,7 @@ def test_an_escaped_backslash_before_a_u_begins_no_surrogate() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"a": 1, "b": {"c": 1, "c": 2}}', 'the key "c" stands twice in one object'),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', 'the key "c" occurs twice in one object'),
         ('{"a": NaN}', 'the number "NaN" is not finite'),
         ('{"a": -Infinity}', 'the number "-Infinity" is not finite'),
         ('{"a": 1e999}', 'the number "1e999" is not finite'),

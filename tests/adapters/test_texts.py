@@ -81,7 +81,7 @@ def test_links_do_not_lead_out_of_a_folder_and_only_files_are_opened(tmp_path: P
     fault, *texts = read_folder(folder)
     assert isinstance(fault, DataError)
     assert "3 links lead out of the folder" in str(fault)
-    assert "2 entries are no files" in str(fault)
+    assert "2 entries are not files" in str(fault)
     assert [(row.segment_id, row.output) for row in texts if isinstance(row, Segment)] == [
         ("again.txt", "one"),
         ("gpt/1.txt", "one"),
@@ -147,7 +147,7 @@ def test_bytes_that_are_no_text_cost_their_row_of_a_parquet_file_alone(tmp_path:
     ]
     pq.write_table(pa.Table.from_pylist(rows), path)
     fault, sound = read_parquet_file(path)
-    assert "row 1: an input holds bytes that are no text, expected a text" in str(fault)
+    assert "row 1: an input holds bytes that are not text, expected a text" in str(fault)
     assert isinstance(sound, Segment)
     assert sound.inputs == {"Picture": "no picture"}
 

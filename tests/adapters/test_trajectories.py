@@ -343,8 +343,8 @@ def test_errors_by_turn_call_and_path_become_gold_spans() -> None:
     ("error", "words"),
     [
         ({"turn": 1, "text": "Rain"}, "the agent's turns are 2, 4, counted from 1"),
-        ({"turn": 2, "call": 1, "path": "$.town"}, "turn 2, call 1, $.town is not there"),
-        ({"turn": 2, "call": 1, "path": "$.city", "text": "Oslo"}, 'does not hold "Oslo"'),
+        ({"turn": 2, "call": 1, "path": "$.town"}, "turn 2, call 1, $.town does not exist"),
+        ({"turn": 2, "call": 1, "path": "$.city", "text": "Oslo"}, 'does not contain "Oslo"'),
         ({"turn": "2"}, "expected the numbers turn and call"),
     ],
 )
@@ -426,7 +426,7 @@ def test_a_text_is_a_trajectory_only_if_an_assistant_speaks_in_it() -> None:
         with pytest.raises(DataError, match="nested too deeply to be read"):
             trajectory_in_text(text)
     assert trajectory_in_text(deep, depth=200) is not None
-    with pytest.raises(ConfigError, match="one of them the assistant's"):
+    with pytest.raises(ConfigError, match="must each have a role, and at least one"):
         as_trajectory(CHAT[:1])
 
 

@@ -77,7 +77,7 @@ def test_a_wrong_declaration_is_refused_where_it_is_made(
 
 
 def test_a_text_that_stays_as_it_was_is_nothing_to_damage() -> None:
-    with pytest.raises(NothingToDamageError, match="as it was"):
+    with pytest.raises(NothingToDamageError, match="is unchanged"):
         damaged(take_another, Case(text="Same.", others=("Same.",)))
 
 

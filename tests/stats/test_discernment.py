@@ -84,7 +84,7 @@ def test_other_shapes_are_refused() -> None:
         target_contrast([1.0, 2.0], targeted=[True])
     with pytest.raises(ValueError, match="2 truth values"):
         target_contrast([1.0, 2.0], targeted=[1, 0])
-    with pytest.raises(ValueError, match="a score a level"):
+    with pytest.raises(ValueError, match="a level for each score"):
         level_balanced([1.0, 2.0], levels=["word"])
     with pytest.raises(ValueError, match="expected scores"):
         level_balanced([], levels=[])

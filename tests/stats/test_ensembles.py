@@ -103,11 +103,11 @@ def test_a_size_without_any_correlation_is_undefined(human: FloatArray) -> None:
 
 
 def test_an_invalid_panel_is_refused(human: FloatArray, seats: FloatArray) -> None:
-    with pytest.raises(ValueError, match="expected one table and one a seat"):
+    with pytest.raises(ValueError, match="expected one table and one per seat"):
         leave_one_out(human, seats[0], level="pooled")
-    with pytest.raises(ValueError, match="expected one table and one a seat"):
+    with pytest.raises(ValueError, match="expected one table and one per seat"):
         leave_one_out(human, seats[:0], level="pooled")
-    with pytest.raises(ValueError, match="expected one table and one a seat"):
+    with pytest.raises(ValueError, match="expected one table and one per seat"):
         leave_one_out(seats, seats, level="pooled")
     with pytest.raises(ValueError, match="expected at least 1 panel"):
         ensemble_curve(human, seats, level="pooled", rng=default_rng(1), most=0)

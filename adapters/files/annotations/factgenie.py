@@ -172,9 +172,9 @@ class _Numbers(NamedTuple):
 def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, object]]:
     dataset = str(segment.meta.get("dataset", segment.task or _DATASET))
     group = (dataset, str(segment.meta.get("split", _SPLIT)), segment.system or _SETUP)
-    about = dict(zip(("dataset", "split", "setup_id"), group, strict=True))
+    names = dict(zip(("dataset", "split", "setup_id"), group, strict=True))
     example = segment.meta.get("example_idx", next(numbers.examples[group]))
-    row: dict[str, object] = {**about, "example_idx": example, "output": segment.output}
+    row: dict[str, object] = {**names, "example_idx": example, "output": segment.output}
     annotators = annotators_of(segment)
     name = {key: value for key, value in segment.meta.items() if key == SEGMENT_ID}
     if not annotators:

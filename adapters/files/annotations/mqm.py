@@ -235,12 +235,12 @@ def write_mqm(path: Path, segments: Iterable[Segment]) -> int:
 def _written_rows(segment: Segment) -> Iterator[tuple[str, ...]]:
     source = segment.inputs.get(source_header(segment), "")
     doc, number = (str(segment.meta.get(key, "")) for key in ("doc", "doc_id"))
-    about = (segment.system, doc, number, str(segment.meta.get("seg_id", segment.segment_id)))
+    names = (segment.system, doc, number, str(segment.meta.get("seg_id", segment.segment_id)))
     for rater in annotators_of(segment) or ("",):
         errors = [*_errors(segment, rater), *_neutral(segment, rater)]
         for error in errors or [_Error((), (), _NO_ERROR, _NO_ERROR)]:
             texts = (mark(source, error.source), mark(segment.output, error.target))
-            yield (*about, rater, *texts, error.category, error.severity)
+            yield (*names, rater, *texts, error.category, error.severity)
 
 
 class _Error(NamedTuple):

@@ -178,7 +178,7 @@ def _by_table_names(row: Mapping[str, object]) -> Mapping[str, object]:
     Such names are ``input.Article``, ``human.fluency`` and ``reference_2``. As in tables, null is a
     missing value.
 
-    Raises `DataError` if two columns are for the same value.
+    Raises `DataError` if two columns map to the same value.
     """
     if not any("." in name or name.startswith("reference_") for name in row):
         return row
@@ -195,7 +195,7 @@ def _by_table_names(row: Mapping[str, object]) -> Mapping[str, object]:
 def _nested(row: Mapping[str, object], paths: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return an object with each value of `row` at its path.
 
-    Raises `DataError` if two columns are for the same value.
+    Raises `DataError` if two columns map to the same value.
     """
     nested: dict[str, Any] = {
         name: dict(value) if isinstance(value, dict) else value
@@ -210,7 +210,7 @@ def _nested(row: Mapping[str, object], paths: Mapping[str, Sequence[str]]) -> di
         for key in outer:
             group = group.setdefault(key, {}) if isinstance(group, dict) else None
         if not isinstance(group, dict) or last in group:
-            raise DataError(f"two columns are for {'.'.join(filter(None, paths[name]))}")
+            raise DataError(f"two columns map to {'.'.join(filter(None, paths[name]))}")
         group[last] = value
     return nested
 

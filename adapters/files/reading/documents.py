@@ -46,7 +46,9 @@ def read_json(
     try:
         document = parse_json("".join(texts), depth=limits.depth)
     except DataError as error:
-        raise DataError(f"{path}: {error}; one object a line is .jsonl") from error
+        raise DataError(
+            f"{path}: {error}; if the file has one object per line, name it .jsonl"
+        ) from error
     return segments_of(path, enumerate(_rows(document), start=1), columns=columns, unit="row")
 
 

@@ -113,7 +113,7 @@ def rendered(value: object) -> str:
 
 
 def _scalar(value: object) -> str:
-    """Convert a value that tables have and JSON has not."""
+    """Convert a value of a type that tables have and JSON lacks."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Decimal | timedelta):
@@ -121,7 +121,7 @@ def _scalar(value: object) -> str:
     if isinstance(value, bytes):
         with suppress(UnicodeDecodeError):
             return value.decode()
-        raise DataError("an input holds bytes that are no text, expected a text")
+        raise DataError("an input holds bytes that are not text, expected a text")
     raise DataError(f"an input holds a {type(value).__name__}, expected a text")
 
 

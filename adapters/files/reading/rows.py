@@ -1,4 +1,4 @@
-"""Rows of data, as users write them, and the segments made of them; read and written."""
+"""Make segments of rows of data, as users write them, and write segments as rows."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -63,7 +63,8 @@ def parse_row(row: object, *, line: int) -> Segment:
 def _plain_segment(native: Mapping[str, Any], *, line: int) -> Segment | None:
     """Return the segment of a valid row without spans; None if the row is not certainly valid.
 
-    Most rows are such. `checked_rows` returns the same segment, but takes several times as long.
+    Most rows are valid and have no spans. For them, `checked_rows` returns the same segment, but
+    takes several times as long.
     """
     inputs: Any = by_header(native.get("inputs", {}))
     references: Any = as_list(native.get("references", []))

@@ -79,10 +79,10 @@ def read_trajectory(
     """
     trajectory = conversation.trajectory
     shape = AGENT_SHAPE if shape is None or shape.name == NATIVE else shape
-    made = transcript(trajectory)
+    agent_transcript = transcript(trajectory)
     native: dict[str, object] = {
         TRAJECTORY: trajectory,
-        "output": made.text,
+        "output": agent_transcript.text,
         "inputs": inputs_of(trajectory),
         "task": AGENT,
     }
@@ -93,7 +93,7 @@ def read_trajectory(
         marks = row.get("spans")
         native["spans"] = [
             *(marks if isinstance(marks, list) else ()),
-            *spans_of_errors(errors, made),
+            *spans_of_errors(errors, agent_transcript),
         ]
         used |= {"errors", "spans"}
     return Reading({**native, **_kept(shape, row, used)}, taken)
@@ -144,24 +144,24 @@ def _interval_of(error: Mapping[str, object], transcript: Transcript) -> tuple[i
     turn, call, path = error["turn"], error.get("call") or 0, error.get("path") or ""
     if not (isinstance(turn, int) and isinstance(call, int) and isinstance(path, str)):
         raise DataError(f"got {excerpt(error)}, expected the numbers turn and call, and a path")
-    held = transcript.interval(turn, call or (1 if path else 0), path)
-    named = f"turn {turn}{f', call {call}' if call else ''}{f', {path}' if path else ''}"
-    if held is None:
+    interval = transcript.interval(turn, call or (1 if path else 0), path)
+    position = f"turn {turn}{f', call {call}' if call else ''}{f', {path}' if path else ''}"
+    if interval is None:
         turns = {part.position.turn for part in transcript.parts}
         hint = (
             f"the agent's turns are {', '.join(map(str, sorted(turns)))}, counted from 1"
             if turn not in turns
-            else "a call counts from 1; a path is as $.guests[0].name"
+            else "calls are counted from 1; a path is written as $.guests[0].name"
         )
-        raise DataError(f"{named} is not there: {hint}")
+        raise DataError(f"{position} does not exist: {hint}")
     text = error.get("text")
     if not text:
-        return held
-    inside = transcript.text[slice(*held)]
+        return interval
+    inside = transcript.text[slice(*interval)]
     for quote in (str(text), json.dumps(str(text), ensure_ascii=False)[1:-1]):
         if (at := inside.find(quote)) >= 0:
-            return held[0] + at, held[0] + at + len(quote)
-    raise DataError(f"{named} does not hold {excerpt(text)}; it is {excerpt(inside)}")
+            return interval[0] + at, interval[0] + at + len(quote)
+    raise DataError(f"{position} does not contain {excerpt(text)}; it is {excerpt(inside)}")
 
 
 def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:

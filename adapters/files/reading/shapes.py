@@ -104,7 +104,8 @@ TURNS = (
     Input(header="Context", columns=_CONVERSATIONS, read=grounds_in),
 )
 _TRACED = (
-    *("traceId", "trace_id", "projectId", "observations", "sessionId", "startTime", "traceName"),
+    *("traceId", "trace_id", "projectId", "observations"),
+    *("sessionId", "startTime", "traceName"),
 )
 
 SHAPES = (
@@ -290,8 +291,8 @@ def missing_output(columns: Collection[str], *, shape: Shape | None = None) -> s
     problem = f"the row has no output, only {listed}"
     if shape is not None and shape.name != NATIVE:
         return f"{problem}; name the column of the judged text: --column output=COLUMN"
-    shape, lacking = _nearest(columns)
-    if shape is None:
+    nearest, lacking = _nearest(columns)
+    if nearest is None:
         return (
             f"{problem}; name the columns, for example --column output=COLUMN"
             f" --column inputs.Question=COLUMN, or a shape: --shape {'|'.join(NAMES)}"
@@ -299,8 +300,8 @@ def missing_output(columns: Collection[str], *, shape: Shape | None = None) -> s
     settings = (f"{name}={column or 'COLUMN'}" for name, column in lacking.items())
     flags = "".join(f" --column {shlex.quote(setting)}" for setting in settings)
     return (
-        f"{problem}; the nearest shape is {shape.name}, without {' and '.join(lacking)}:"
-        f" add --shape {shape.name}{flags}"
+        f"{problem}; the nearest shape is {nearest.name}, without {' and '.join(lacking)}:"
+        f" add --shape {nearest.name}{flags}"
     )
 
 
@@ -326,6 +327,10 @@ _SIMILAR = 0.75  # least similarity of a column to a declared name
 def _fit(
     shape: Shape, form: tuple[tuple[str, ...], ...], columns: Collection[str]
 ) -> tuple[float, dict[str, str]]:
+    """Return the share of a form's groups that `columns` fit, and the missing fields.
+
+    Each missing field has the name of a similar column, which counts in part, or an empty one.
+    """
     lacking: dict[str, str] = {}
     share = 0.0
     candidates = [column for column in columns if column not in _declared()]
@@ -333,7 +338,7 @@ def _fit(
         if any(name in columns for name in group):
             share += 1
             continue
-        near = next(
+        similar = next(
             (
                 match
                 for name in group
@@ -341,8 +346,8 @@ def _fit(
             ),
             "",
         )
-        share += _SIMILAR if near else 0
-        lacking[_field_of(shape, group[0])] = near
+        share += _SIMILAR if similar else 0
+        lacking[_field_of(shape, group[0])] = similar
     return share / len(form), lacking
 
 

@@ -218,7 +218,7 @@ def with_own_id(
         segment_id = f"{segment_id}/{log}"
         first = claim(segment_id, owner)
     if first != owner:
-        raise DataError(f"the id {segment_id!r} is that of {unit} {first.line} already")
+        raise DataError(f"{unit} {first.line} already has the id {segment_id!r}")
     return segment if segment_id == segment.segment_id else replace(segment, segment_id=segment_id)
 
 
@@ -288,8 +288,8 @@ def _segment(row: dict[str, Any], inputs: Mapping[str, str]) -> Segment:
         for span in row["gold"]
     ]
     values = {**row, "references": tuple(row["references"]), "gold": tuple(gold)}
-    if held := row["trajectory"]:
-        values["trajectory"] = trajectory_of(held["messages"], held.get("tools"))
+    if stored := row["trajectory"]:
+        values["trajectory"] = trajectory_of(stored["messages"], stored.get("tools"))
     return Segment(inputs=inputs, **values)
 
 

@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from threading import Lock
 from typing import Any
 
@@ -17,7 +17,7 @@ from spanjury.judges.core import DataError
 
 _FIELD_LIMIT = Lock()
 _JSON_COLUMNS = frozenset({"references", "spans", "meta"})
-_OTHER_DELIMITER = re.compile(r"[;\t|,]")
+_OTHER_DELIMITER = re.compile(r"[\t|,]")
 
 
 def read_records(
@@ -25,10 +25,14 @@ def read_records(
 ) -> Iterator[tuple[int, list[str] | DataError]]:
     """Yield each record that is not blank, with the number of the line on which it begins.
 
+    Semicolons separate the cells if the first line has some, and none of the `delimiter`.
     Quoted cells may contain delimiters, line ends and doubled quotes. An unreadable record yields
     a `DataError`. Reading ends after a record that is too long: its quotes are probably not
     closed, and then the beginning of the next record is unknown.
     """
+    header, lines = _with_header(lines)
+    if ";" in header and delimiter not in header:  # as Excel writes where decimals have commas
+        delimiter = ";"
     texts = _Texts(lines, delimiter=delimiter, limits=limits)
     reader = csv.reader(iter(texts), delimiter=delimiter, strict=True)
     while True:
@@ -45,6 +49,17 @@ def read_records(
             texts.faults.clear()
         elif cells:
             yield begin, cells
+
+
+def _with_header(lines: Iterable[Line]) -> tuple[str, Iterable[Line]]:
+    """Return the text of the first line that is not blank, and all lines."""
+    begun: list[Line] = []
+    rest = iter(lines)
+    for line in rest:
+        begun.append(line)
+        if line.text.strip():
+            break
+    return (begun[-1].text if begun else ""), chain(begun, rest)
 
 
 class _TooLongError(Exception):
@@ -155,8 +170,8 @@ def read_header(
     if shape is None or (shape.name == NATIVE and "output" not in named):
         if len(names) == 1 and (other := _OTHER_DELIMITER.search(names[0])):
             raise DataError(
-                f"got {other[0]!r} between columns ({names[0]}), expected a comma in .csv or a tab"
-                " in .tsv"
+                f"got {other[0]!r} between columns ({names[0]}), expected ',' or ';' in .csv, or a"
+                " tab in .tsv"
             )
         raise DataError(missing_output(names))
     is_native = shape.name == NATIVE
@@ -168,7 +183,7 @@ def read_header(
     )
     for first, second in combinations(filter(None, columns.paths), 2):
         if first[: len(second)] == second[: len(first)]:
-            raise DataError(f"two columns are for {'.'.join(filter(None, first))}")
+            raise DataError(f"two columns map to {'.'.join(filter(None, first))}")
     return columns
 
 

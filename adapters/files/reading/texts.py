@@ -85,7 +85,7 @@ class _Listing(NamedTuple):
             f"{count} {what}"
             for count, what in (
                 (self.outside, "links lead out of the folder and are not followed"),
-                (self.special, "entries are no files and are not opened"),
+                (self.special, "entries are not files and were not opened"),
             )
             if count
         ]

@@ -95,31 +95,39 @@ class Conversation:
 
 
 def conversation_in(row: Mapping[str, object]) -> Conversation | None:
-    """Return the conversation in a row; None if there is none in which a model speaks.
+    """Return the conversation in a row; None if the row has none in which a model speaks.
 
     It is a list of messages in one column, or a request and a reply in two columns.
     """
-    asked, column = _first_messages(row, CONVERSATIONS, role="user")
-    reply, replied = _first_messages(row, _REPLIES, role="assistant")
-    holders = [row[name] for name in (column, replied) if name]
+    request, request_column = _first_messages(row, CONVERSATIONS, role="user")
+    reply, reply_column = _first_messages(row, _REPLIES, role="assistant")
+    columns = [column for column in (request_column, reply_column) if column]
+    holders = [row[column] for column in columns]
     if not any(isinstance(holder, list | Mapping) for holder in holders):
         return None
-    columns = [column] * bool(asked) + [replied] * bool(reply)
-    messages = _joined(asked, reply)
+    messages = _joined(request, reply)
     prompt = next((name for name in ("instructions", "system") if row.get(name)), "")
     if prompt == "instructions" or isinstance(row.get(prompt), list):
         messages = [{"role": "system", "content": row[prompt]}, *messages]
         columns.append(prompt)
-    tools: tuple[ToolSpec, ...] = ()
-    for holder in (row, *holders):
+    tools, tools_column = _first_tools(row)
+    if tools:
+        columns.append(tools_column)
+    for holder in holders:
         if isinstance(holder, Mapping) and not tools:
-            name = next((name for name in _TOOLS if tools_of(holder.get(name))), "")
-            tools = tools_of(holder.get(name))
-            columns += [name] if name and holder is row else []
+            tools, _ = _first_tools(holder)
     trajectory = trajectory_of(messages, tools)
     if trajectory is None:
         return None
     return Conversation(trajectory=trajectory, columns=tuple(columns))
+
+
+def _first_tools(holder: Mapping[str, object]) -> tuple[tuple[ToolSpec, ...], str]:
+    """Return the tools of the first column that has any, and the column's name."""
+    for column in _TOOLS:
+        if tools := tools_of(holder.get(column)):
+            return tools, column
+    return (), ""
 
 
 def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> Trajectory | None:
@@ -134,8 +142,8 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
 
     Examples
     --------
-    >>> made = trajectory_of([{"role": "user", "content": "Hi"}, {"role": "ai", "content": "Yes?"}])
-    >>> [(turn.role, turn.text) for turn in made.turns]
+    >>> messages = [{"role": "user", "content": "Hi"}, {"role": "ai", "content": "Yes?"}]
+    >>> [(turn.role, turn.text) for turn in trajectory_of(messages).turns]
     [('user', 'Hi'), ('assistant', 'Yes?')]
     """
     if not is_conversation(messages):
@@ -146,7 +154,7 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
     calls: set[str] = set()
     for message in messages:
         if "jsonrpc" in message:
-            turns += _of_protocol(message, calls)
+            turns += _of_mcp(message, calls)
             listed = listed or tools_of(message.get("result"))
             continue
         is_part = _role(message) is None
@@ -170,11 +178,11 @@ def _with_outputs(turns: Sequence[Turn]) -> tuple[Turn, ...]:
 
 
 def _with_output(turn: Turn, outputs: Collection[str]) -> Turn:
-    handed = [call.arguments for call in turn.calls if call.call_id in outputs]
-    if not handed:
+    texts = [call.arguments for call in turn.calls if call.call_id in outputs]
+    if not texts:
         return turn
     calls = tuple(call for call in turn.calls if call.call_id not in outputs)
-    return replace(turn, text="\n".join(filter(None, (turn.text, *handed))), calls=calls)
+    return replace(turn, text="\n".join(filter(None, (turn.text, *texts))), calls=calls)
 
 
 def as_trajectory(value: object, tools: object = ()) -> Trajectory:
@@ -183,11 +191,13 @@ def as_trajectory(value: object, tools: object = ()) -> Trajectory:
     Messages may be objects of the libraries, such as OpenAI, LangChain and pydantic-ai.
 
     Raises `ConfigError` if there is no assistant turn, a tool has no specification, the tools are
-    no list, or the value is nested too deeply.
+    not a list, or the value is nested too deeply.
     """
     if isinstance(tools, list | tuple) and len(tools_of(tools)) < len(tools):
-        unread = next(tool for tool in tools if not tools_of([tool]))
-        raise ConfigError(f"got the tool {unread!r}, expected its name, description and parameters")
+        nameless = next(tool for tool in tools if not tools_of([tool]))
+        raise ConfigError(
+            f"got the tool {nameless!r}, expected its name, description and parameters"
+        )
     if tools and not tools_of(tools):
         raise ConfigError(f"got the tools {excerpt(tools)}, expected a list of specifications")
     if isinstance(value, Trajectory):
@@ -203,7 +213,8 @@ def as_trajectory(value: object, tools: object = ()) -> Trajectory:
         raise ConfigError("got messages that are nested too deeply to be read") from error
     if trajectory is None:
         raise ConfigError(
-            f"got {excerpt(value)}, expected messages with a role each, one of them the assistant's"
+            "messages must each have a role, and at least one must be the assistant's;"
+            f" got {excerpt(value)}"
         )
     return trajectory
 
@@ -218,9 +229,9 @@ def _dumped(message: object) -> object:
 
 
 def trajectory_in_text(text: str, *, depth: int = USUAL.depth) -> Trajectory | None:
-    """Return the trajectory in a JSON document, or in one message per line; None if none.
+    """Return the trajectory in a JSON document or in one message per line; None if it has none.
 
-    Raises `NestingError` if JSON is nested more than `depth` deep, which hides what it holds.
+    Raises `NestingError` if JSON is nested more than `depth` deep: it may contain a trajectory.
     """
     try:
         document = parse_json(text, depth=depth)
@@ -372,23 +383,23 @@ def _messages_in(value: object, *, role: Speaker) -> list[Mapping[str, object]]:
         if key in {"choices", "generations"}:
             while isinstance(inner, list) and inner:
                 inner = inner[0]
-        if isinstance(inner, list | Mapping) and (held := _messages_in(inner, role=role)):
-            return held
+        if isinstance(inner, list | Mapping) and (messages := _messages_in(inner, role=role)):
+            return messages
     return []
 
 
 def _joined(
-    asked: list[Mapping[str, object]], reply: list[Mapping[str, object]]
+    request: list[Mapping[str, object]], reply: list[Mapping[str, object]]
 ) -> list[Mapping[str, object]]:
     """Concatenate a request and its reply; the reply may repeat it, or already be in it."""
     before, after = (
-        [turn for message in messages for turn in _read(message)] for messages in (asked, reply)
+        [turn for message in messages for turn in _read(message)] for messages in (request, reply)
     )
     if any(turn.role == "user" and turn in after for turn in before):
         return reply
     if before and before[-1].role == "assistant" and not before[-1].calls:
-        return asked
-    return [*asked, *reply]
+        return request
+    return [*request, *reply]
 
 
 def _read(message: Mapping[str, object]) -> list[Turn]:
@@ -443,8 +454,8 @@ def _calls(message: Mapping[str, object]) -> Iterator[ToolCall]:
         if holder is message and isinstance(broken := message.get("invalid_tool_calls"), list):
             listed += broken
         if listed:
-            made = (_call(call) for call in listed if isinstance(call, Mapping))
-            yield from (call for call in made if call.name)
+            parsed = (_call(call) for call in listed if isinstance(call, Mapping))
+            yield from (call for call in parsed if call.name)
             return
 
 
@@ -469,7 +480,7 @@ def _pieces(value: object, role: Speaker = "assistant") -> Iterator[Turn]:
         elif kind in _IMAGES:
             yield Turn(role=role, images=(_image(value),))
         elif kind not in _THOUGHTS:
-            content = next((held for key in _CONTENTS if (held := value.get(key))), None)
+            content = next((part for key in _CONTENTS if (part := value.get(key))), None)
             yield from _pieces(content, _PROMPTS.get(kind, role))
 
 
@@ -507,7 +518,7 @@ def _call(value: Mapping[str, object]) -> ToolCall:
 def _result(value: Mapping[str, object]) -> Turn:
     error = value.get("error")
     contents = (value.get(key) for key in _CONTENTS)
-    content = next((held for held in contents if held not in (None, "", [])), error)
+    content = next((part for part in contents if part not in (None, "", [])), error)
     if content is error and isinstance(error, Mapping):
         content = error.get("message") or error
     pieces: list[Turn] = []
@@ -527,23 +538,24 @@ def _result(value: Mapping[str, object]) -> Turn:
     )
 
 
-def _of_protocol(message: Mapping[str, object], calls: set[str]) -> Iterator[Turn]:
+def _of_mcp(message: Mapping[str, object], calls: set[str]) -> Iterator[Turn]:
     """Yield the call or the result in a message of MCP; `calls` collects the ids of calls."""
-    number, result, asked = message.get("id"), message.get("result"), message.get("params")
-    if message.get("method") == "tools/call" and isinstance(asked, Mapping):
-        calls.add(_text(number))
-        yield Turn(role="assistant", calls=(_call({**asked, "call_id": number}),))
-    elif "method" not in message and _text(number) in calls:
+    call_id, result, params = message.get("id"), message.get("result"), message.get("params")
+    if message.get("method") == "tools/call" and isinstance(params, Mapping):
+        calls.add(_text(call_id))
+        yield Turn(role="assistant", calls=(_call({**params, "call_id": call_id}),))
+    elif "method" not in message and _text(call_id) in calls:
         answer = dict(result) if isinstance(result, Mapping) else {"error": message.get("error")}
         if not answer.get("content"):
             answer["content"] = answer.get("structuredContent")
-        yield _result({**answer, "call_id": number})
+        yield _result({**answer, "call_id": call_id})
 
 
 def _image(part: Mapping[str, object]) -> str:
     """Return an image's URL or name; for inline data, its type and length."""
     source = next(
-        (held for key in ("image_url", "source", "image", "url") if (held := part.get(key))), part
+        (value for key in ("image_url", "source", "image", "url") if (value := part.get(key))),
+        part,
     )
     holder = source if isinstance(source, Mapping) else {"url": source}
     url = _text(_first(holder, ("url", "file_id", "name", "identifier")))

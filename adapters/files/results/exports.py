@@ -232,7 +232,7 @@ class Export:
         records = [*table.records]
         cells = zip(*records, strict=True) if records else ((),) * len(table.columns)
         datasets = library("datasets", extra="datasets")
-        made = datasets.Dataset.from_dict(
+        dataset = datasets.Dataset.from_dict(
             {name: [*column] for name, column in zip(table.columns, cells, strict=True)}
         )
         try:
@@ -241,7 +241,7 @@ class Export:
             progress = datasets.is_progress_bar_enabled()
             datasets.disable_progress_bars()
             try:
-                made.save_to_disk(folder)
+                dataset.save_to_disk(folder)
             finally:
                 if progress:
                     datasets.enable_progress_bars()

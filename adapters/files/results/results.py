@@ -29,10 +29,10 @@ from spanjury.judges.core import (
 def result_row(result: Result, *, trace_id: str = "") -> dict[str, object]:
     """Return the row of `result`, ready for JSON.
 
-    Offsets are half-open code points, of the output and null for a span without a place, or,
-    in ``evidence``, of the input that is named. Spans of a trajectory have a position (``at``);
-    ``seconds`` is wall-clock time. The words of a model (``reply``) are there only where
-    its seat has no score. The key ``trace_id`` is there only if there is one.
+    Offsets are half-open and count code points: of the output for a span, or of the named input
+    for ``evidence``. A span without a location has null. A span of a trajectory also has its
+    position (``at``). ``seconds`` is wall-clock time. ``reply`` has the model's words only if the
+    seat has no score. ``trace_id`` is a key only if it is not empty.
     """
     report, segment = result.report, result.segment
     return {
@@ -120,7 +120,7 @@ def _seat(seat: SeatReport, segment: Segment) -> dict[str, object]:
         "usage": _usage(report.usage),
         "seconds": seat.seconds,
         "reason": report.reason,
-        "reply": report.reply or None if report.score is None else None,
+        "reply": (report.reply or None) if report.score is None else None,
         "error_probability": report.error_probability,
         "unverified": [*map(_unverified, report.unverified)],
     }
@@ -141,7 +141,7 @@ class ResultWriter:
 
     Rows go to ``PATH.part``, which replaces ``PATH`` when the context ends normally. If it ends by
     an exception, Ctrl-C included, ``PATH.part`` stays, cut to whole rows. A ``PATH.part`` left by
-    an earlier run is overwritten.
+    an earlier run is overwritten; if this one `resumes` that run, only once it has as many rows.
 
     Missing answers never overwrite scores. If the panel or a seat has a score in ``PATH``, and its
     new row says that it timed out or failed, ``PATH`` is unchanged, and the new rows are in
@@ -151,13 +151,18 @@ class ResultWriter:
     writing fails later (a full disk); on exit if scores would be lost.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, resumes: bool = False) -> None:
         self._unanswered = UnansweredRows()
-        self._lines = LineWriter(path, keep_part=True, objection=self._unanswered.objection)
+        self._lines = LineWriter(
+            path, keep_part=True, resumes=resumes, objection=self._unanswered.objection
+        )
 
     @property
     def path(self) -> Path:
-        """The file of the rows: ``PATH.part``; after a normal end ``PATH`` or ``PATH.refused``."""
+        """The file of the rows: ``PATH.part``, or ``PATH.part.next`` while that has more rows.
+
+        After a normal end it is ``PATH`` or ``PATH.refused``.
+        """
         return self._lines.path
 
     @property

@@ -72,7 +72,7 @@ class UnansweredRows:
         return self._objection(result_rows.read_results(old, result_rows.RowOutcomes))
 
     def objection_of(self, old: Iterable[bytes], *, name: str) -> str:
-        """Return the same for an open results file called `name`."""
+        """Return a message as `objection` does, for an open results file called `name`."""
         if not self._lacks:
             return ""
         return self._objection(result_rows.read_lines(old, result_rows.RowOutcomes, name=name))

@@ -48,12 +48,12 @@ class CheckerModel(nn.Module):
         self, classifier: nn.Module, *, form: CheckerForm, fresh_names: Sequence[str]
     ) -> None:
         super().__init__()
-        loose: Any = classifier  # torch has no type stubs for a module's attributes
-        loose.get_input_embeddings().weight.requires_grad = False
+        untyped: Any = classifier  # torch has no type stubs for a module's attributes
+        untyped.get_input_embeddings().weight.requires_grad = False
         self.classifier = classifier
         self._reads_tokens = form.head == "token"
-        self._takes_types = bool(getattr(loose.config, "type_vocab_size", 0))
-        self._padding = loose.config.pad_token_id or 0
+        self._takes_types = bool(getattr(untyped.config, "type_vocab_size", 0))
+        self._padding = untyped.config.pad_token_id or 0
         self._fresh = set(fresh_names)
 
     def forward(
@@ -134,14 +134,14 @@ class CheckerBase:
             label2id={label: number for number, label in names.items()},
             ignore_mismatched_sizes=True,
         )
-        loose: Any = model
-        if not hasattr(loose, "classifier"):
-            raise ConfigError(f"{name!r} is not an encoder: its head is no classifier")
+        untyped: Any = model
+        if not hasattr(untyped, "classifier"):
+            raise ConfigError(f"{name!r} is not an encoder: its head is not a classifier")
         if strange := [weight for weight in lacking if not _HEAD.search(weight)]:
             raise ConfigError(f"{name!r} is not an encoder: its files lack {strange[0]!r}")
         if class_names(folder) != self.card.labels:
             # Another classifier's head is useless, as its classes have other meanings.
-            for layer in loose.classifier.modules():
+            for layer in untyped.classifier.modules():
                 if isinstance(layer, nn.Linear):
                     layer.reset_parameters()
             weights = (weight for weight, _ in model.named_parameters())
@@ -156,11 +156,11 @@ class CheckerBase:
 
     def write(self, model: CheckerModel, folder: Path, *, max_length: int) -> None:
         """Write a checker's folder."""
-        loose: Any = model.classifier
+        untyped: Any = model.classifier
         tokenizer = load_tokenizer(self.encoder.name, self.encoder.folder)
         tokenizer.model_max_length = max_length
         with quietly():
-            loose.cpu().eval().save_pretrained(folder)
+            untyped.cpu().eval().save_pretrained(folder)
             tokenizer.save_pretrained(folder)
 
     def _encoded(self, labelled: LabelledPair) -> EncodedWindow | None:

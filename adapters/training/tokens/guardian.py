@@ -1,8 +1,8 @@
 """A causal language model that learns to answer a guardian's question in one word.
 
-Low-rank matrices [1]_ are trained beside the projections of the upper half of its layers; the base
-is frozen. A passage is read once for all its claims. What is learnt is the probability of one
-answer beside the other, by which the judge ``guardian`` decides.
+Low-rank matrices [1]_ are trained beside the projections in the upper half of its layers; the base
+is frozen. A passage is read once for all its claims. Training fits the probability of one answer
+against the other, by which the judge ``guardian`` decides.
 
 References
 ----------
@@ -82,14 +82,14 @@ class GuardianModel(nn.Module):
 
     def __init__(self, model: nn.Module, *, answers: tuple[int, int]) -> None:
         super().__init__()
-        loose: Any = model
-        for weight in loose.parameters():
+        untyped: Any = model
+        for weight in untyped.parameters():
             weight.requires_grad = False
-        layers = loose.model.layers
+        layers = untyped.model.layers
         for layer in layers[len(layers) // 2 :]:
             for name in _NAMES:
-                room, _, projection = name.rpartition(".")
-                parent = layer.get_submodule(room)
+                parent_name, _, projection = name.rpartition(".")
+                parent = layer.get_submodule(parent_name)
                 setattr(parent, projection, LowRank(getattr(parent, projection)))
         self.model = model
         self._answers = list(answers)
@@ -105,27 +105,27 @@ class GuardianModel(nn.Module):
         endings = [
             tuple(row[start:end]) for row, start, end in zip(rows, starts, ends, strict=True)
         ]
-        read: dict[int, torch.Tensor] = {}
+        last_states: dict[int, torch.Tensor] = {}
         for pack in packs(beginnings, endings):
             states = self._states(pack)
             for number in np.unique(pack.texts[pack.texts >= 0]).tolist():
-                read[number] = states[np.flatnonzero(pack.texts == number)[-1]]
-        loose: Any = self.model
+                last_states[number] = states[np.flatnonzero(pack.texts == number)[-1]]
+        untyped: Any = self.model
         # In bfloat16, logits of 20 would be rounded to eighths.
-        head = loose.get_output_embeddings().weight[self._answers].float()
-        last = torch.stack([read[index] for index in range(len(rows))])
+        head = untyped.get_output_embeddings().weight[self._answers].float()
+        last = torch.stack([last_states[index] for index in range(len(rows))])
         return None, last.float() @ head.T
 
     def fresh(self) -> list[nn.Parameter]:
-        """Return no weights: the matrices begin as nothing added to the base."""
+        """Return no weights: the new matrices add nothing to the base until they are trained."""
         return []
 
     def _states(self, pack: Pack) -> torch.Tensor:
-        loose: Any = self.model
-        kind = next(loose.parameters()).dtype
+        untyped: Any = self.model
+        kind = next(untyped.parameters()).dtype
         mask = torch.zeros(pack.allowed.shape, dtype=kind)
         mask.masked_fill_(~torch.from_numpy(pack.allowed), torch.finfo(kind).min)
-        states: torch.Tensor = loose.model(
+        states: torch.Tensor = untyped.model(
             input_ids=torch.from_numpy(pack.ids)[None],
             position_ids=torch.from_numpy(pack.positions)[None],
             attention_mask=mask[None, None],
@@ -156,11 +156,11 @@ class GuardianBase:
     @property
     def room(self) -> int:
         """Maximum number of tokens of passage and claim together."""
-        return self.max_length - len(self._cut("".join(self._asked())))
+        return self.max_length - len(self._tokens("".join(self._conversation())))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text."""
-        return [len(self._cut(text)) for text in texts]
+        return [len(self._tokens(text)) for text in texts]
 
     def load(self, *, kinds: int, device: torch.device) -> GuardianModel:
         """Load the base, frozen in bfloat16, with new matrices; `kinds` of words are not used.
@@ -169,24 +169,24 @@ class GuardianBase:
         adapter can be written for the architecture.
         """
         del kinds
-        cut = [self._cut(answer) for answer in (self.question.right, self.question.wrong)]
-        if any(len(tokens) != 1 for tokens in cut):
+        answers = [self._tokens(answer) for answer in (self.question.right, self.question.wrong)]
+        if any(len(tokens) != 1 for tokens in answers):
             raise ConfigError(f"{self.base.name!r} needs several tokens for one answer")
-        (right,), (wrong,) = cut
-        loose: Any = self.base.load(device=device)
-        if (kind := loose.config.model_type) not in _ARCHITECTURES:
+        (right,), (wrong,) = answers
+        untyped: Any = self.base.load(device=device)
+        if (kind := untyped.config.model_type) not in _ARCHITECTURES:
             raise ConfigError(
                 f"{self.base.name!r} has the architecture {kind!r}; a guardian's adapter is for one"
                 f" of {', '.join(_ARCHITECTURES)}"
             )
-        return GuardianModel(loose.to(torch.bfloat16), answers=(right, wrong)).to(device)
+        return GuardianModel(untyped.to(torch.bfloat16), answers=(right, wrong)).to(device)
 
     def encode(self, pairs: Sequence[LabelledPair], *, limit: int) -> list[EncodedWindow]:
         """Encode pairs in at most `limit` tokens each; a passage that is too long loses its end."""
-        after = self._asked()[2]
+        after = self._conversation()[2]
         encoded = []
         for labelled in pairs:
-            ending = self._cut(f" {labelled.pair.claim}{after}")
+            ending = self._tokens(f" {labelled.pair.claim}{after}")
             beginning = self._beginning(labelled.pair.passage, most=limit - len(ending))
             kinds = (_BEGINNING,) * len(beginning) + (_ENDING,) * len(ending)
             encoded.append(
@@ -206,15 +206,15 @@ class GuardianBase:
         del max_length
         import gguf  # noqa: PLC0415  optional
 
-        loose: Any = model.model
-        writer = gguf.GGUFWriter(folder / ADAPTER, loose.config.model_type)
+        untyped: Any = model.model
+        writer = gguf.GGUFWriter(folder / ADAPTER, untyped.config.model_type)
         writer.add_type(gguf.GGUFType.ADAPTER)
         writer.add_string("adapter.type", "lora")
         writer.add_float32("adapter.lora.alpha", _ALPHA)
         for name, weight in model.named_parameters():
             if weight.requires_grad:
                 values = weight.detach().cpu().numpy().astype(np.float16)
-                writer.add_tensor(_stored_name(name), _stored_rows(values, name, loose.config))
+                writer.add_tensor(_stored_name(name), _stored_rows(values, name, untyped.config))
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
@@ -222,28 +222,30 @@ class GuardianBase:
 
     def _beginning(self, passage: str, *, most: int) -> Ids:
         """Return the conversation up to the claim in at most `most` tokens, if the frame fits."""
-        before, between, _ = self._asked()
-        # As one text, as llama.cpp cuts it: a full stop and the line break after it may be a token.
-        whole = self._cut(f"{before}{passage}{between}")
+        before, between, _ = self._conversation()
+        # llama.cpp reads it as one text: a full stop and the line break after it may be one token.
+        whole = self._tokens(f"{before}{passage}{between}")
         if len(whole) <= most:
             return whole
-        start, end = self._cut(before), self._cut(between)
+        start, end = self._tokens(before), self._tokens(between)
         room = max(0, most - len(start) - len(end))
-        return (*start, *self._cut(passage)[:room], *end)
+        return (*start, *self._tokens(passage)[:room], *end)
 
-    def _cut(self, text: str) -> Ids:
-        loose: Any = self._tokenizer
-        return tuple(loose.encode(text, add_special_tokens=False))
+    def _tokens(self, text: str) -> Ids:
+        untyped: Any = self._tokenizer
+        return tuple(untyped.encode(text, add_special_tokens=False))
 
-    def _asked(self) -> tuple[str, str, str]:
-        """Return the conversation before the document, up to the claim, and after it."""
-        loose: Any = self._tokenizer
+    def _conversation(self) -> tuple[str, str, str]:
+        """Return the conversation before the document, between it and the claim, and after both."""
+        untyped: Any = self._tokenizer
         messages = [
             {"role": "system", "content": self.question.system},
             {"role": "user", "content": self.question.user},
         ]
-        asked: str = loose.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        before, _, rest = asked.partition(_DOCUMENT)
+        whole: str = untyped.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True
+        )
+        before, _, rest = whole.partition(_DOCUMENT)
         between, _, after = rest.partition(f" {_CLAIM}")
         return before, between, after
 
@@ -253,20 +255,20 @@ def find_guardian_base(name: str, question: Question, *, max_length: int | None)
 
     Raise `ConfigError` as `find_base` does, or if the question leaves no room for a claim.
     """
-    library("gguf", extra="train")  # which writes the adapter, hours later
+    library("gguf", extra="train")  # fail now, not hours later, when it writes the adapter
     base = find_base(name)
-    made = GuardianBase(
+    guardian = GuardianBase(
         base=base,
         question=question,
         max_length=max_length or _USUAL_LENGTH,
         _tokenizer=base.tokenizer(),
     )
-    if made.room < _LEAST_ROOM:
+    if guardian.room < _LEAST_ROOM:
         raise ConfigError(
-            f"--max-length {made.max_length}: the question alone has"
-            f" {made.max_length - made.room} tokens"
+            f"--max-length {guardian.max_length}: the question alone has"
+            f" {guardian.max_length - guardian.room} tokens; allow more"
         )
-    return made
+    return guardian
 
 
 def _stored_name(name: str) -> str:

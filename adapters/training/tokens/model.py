@@ -60,9 +60,9 @@ class TokenModel(nn.Module):
 
     def __init__(self, encoder: PreTrainedModel, *, kinds: int) -> None:
         super().__init__()
-        loose: Any = encoder  # torch has no type stubs for a module's attributes
-        loose.pooler = None
-        embeddings = loose.embeddings
+        untyped: Any = encoder  # torch has no type stubs for a module's attributes
+        untyped.pooler = None
+        embeddings = untyped.embeddings
         own = embeddings.token_type_embeddings.weight.data
         types = nn.Embedding(kinds, own.shape[1])
         types.weight.data = own[0] + torch.randn(kinds, own.shape[1]) * _SMALL

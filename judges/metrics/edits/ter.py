@@ -224,11 +224,11 @@ def _candidates(
 
 def _matches(output: str, reference: str) -> Iterator[tuple[int, int, int]]:
     """Yield the starts of equal phrases in both texts, not too far apart, and their length."""
-    held: defaultdict[str, list[int]] = defaultdict(list)
+    indices: defaultdict[str, list[int]] = defaultdict(list)
     for of, word in enumerate(reference):
-        held[word].append(of)
+        indices[word].append(of)
     for start, word in enumerate(output):
-        starts = held.get(word, ())
+        starts = indices.get(word, ())
         for of in starts[bisect_left(starts, start - _FAR) : bisect_left(starts, start + _FAR + 1)]:
             most = min(_LONGEST, len(output) - start, len(reference) - of)
             length = 1
@@ -270,14 +270,14 @@ def _band(output: str, reference: str) -> tuple[list[int], list[int]]:
 
 def _steps_between(output: str, reference: str) -> _Steps:
     """Return the cells from the end to the start, computed in whole rows of bits, [3] figure 5."""
-    held: defaultdict[str, int] = defaultdict(int)
+    columns: defaultdict[str, int] = defaultdict(int)
     for column, word in enumerate(reference):
-        held[word] |= 1 << column
+        columns[word] |= 1 << column
     whole = (1 << len(reference)) - 1
     more, less = whole, 0  # cells with one edit more, or less, than the cell to the left
     rows: list[tuple[int, int]] = []
     for word in output:
-        same = held[word]
+        same = columns[word]
         level = (((same & more) + more) ^ more) | same | less  # as many as at the upper left
         below = less | (whole & ~(level | more))  # one edit more than in the cell above
         rows.append((level, below))
@@ -324,9 +324,9 @@ def _costs(output: str, reference: str, *, low: list[int], high: list[int]) -> l
     rows = [costs]
     for row, word in enumerate(output, start=1):
         start, end, before = low[row], high[row], low[row - 1]
-        beside = [_BEYOND, *costs, *[_BEYOND] * (end - before - len(costs))][start - before :]
+        previous = [_BEYOND, *costs, *[_BEYOND] * (end - before - len(costs))][start - before :]
         left, costs = _BEYOND, []
-        for other, corner, above in zip(wanted[start:end], beside, beside[1:], strict=False):
+        for other, corner, above in zip(wanted[start:end], previous, previous[1:], strict=False):
             left = min(left, above) + 1
             left = min(left, corner + (other != word))
             costs.append(left)

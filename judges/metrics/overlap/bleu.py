@@ -372,8 +372,8 @@ def _values(
     ours, theirs = np.flatnonzero(from_output), np.flatnonzero(~from_output)
     if not ours.size:
         return np.zeros(samples.size)
-    held, wanted = keys[ours], keys[theirs]
-    at = ours[np.minimum(np.searchsorted(held, wanted), ours.size - 1)]
+    own, wanted = keys[ours], keys[theirs]
+    at = ours[np.minimum(np.searchsorted(own, wanted), ours.size - 1)]
     often = np.minimum(counts.counts[at], counts.counts[theirs])
     shared = np.where(keys[at] == wanted, often, 0)
     gains = weights[counts.grams[theirs]] * shared

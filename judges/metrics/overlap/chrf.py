@@ -92,15 +92,17 @@ class Chrf(SummedRows):
         if not any(total):
             return 100.0
         orders = zip(total[:-1:3], total[1::3], total[2::3], strict=True)
-        precision, recall, held = 0.0, 0.0, 0
+        precision, recall, present = 0.0, 0.0, 0
         for own, other, match in orders:
             if own and other:
-                precision, recall, held = precision + match / own, recall + match / other, held + 1
+                precision += match / own
+                recall += match / other
+                present += 1
         if not precision + recall:
             return 0.0
         weight = self.beta**2  # [1] eq. 1, with means over the orders that occur
         score = (1.0 + weight) * precision * recall / (weight * precision + recall)
-        return min(100.0, 100.0 * score / held)
+        return min(100.0, 100.0 * score / present)
 
     def _rows(self, corpus: Corpus) -> list[list[float]]:
         """Return a row for each pair of an output and a reference."""

@@ -168,9 +168,9 @@ def _rarity(counts: GramCounts, *, texts: ComparedTexts) -> _Floats:
     """Return the weight of each n-gram, [1] eq. 1; one in no reference counts as in one."""
     many = 1 + int(texts.samples.max(initial=0))
     theirs = np.flatnonzero(texts.firsts[counts.texts] != counts.texts)
-    held = counts.grams[theirs] * many + texts.samples[counts.texts[theirs]]
+    occurrences = counts.grams[theirs] * many + texts.samples[counts.texts[theirs]]
     # They are sorted by n-gram and text, and so by sample: duplicates are adjacent.
-    once = held[np.flatnonzero(np.diff(held, prepend=-1))] // many
+    once = occurrences[np.flatnonzero(np.diff(occurrences, prepend=-1))] // many
     frequency = np.bincount(once, minlength=counts.distinct)
     rarity: _Floats = np.log(many) - np.log(np.maximum(1, frequency))
     return rarity

@@ -49,7 +49,7 @@ class Precision(Signed):
 
     @staticmethod
     def _score(output: int, reference: int, shared: int) -> float:
-        return _share(shared, of=output, beside=reference)
+        return _share(shared, of=output, other=reference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Recall(Precision):
 
     @staticmethod
     def _score(output: int, reference: int, shared: int) -> float:
-        return _share(shared, of=reference, beside=output)
+        return _share(shared, of=reference, other=output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,6 @@ def _counts(corpus: Corpus) -> list[tuple[int, int, int]]:
     return [(ours, theirs, shared) for ((ours, theirs, shared),) in counts.tolist()]
 
 
-def _share(shared: int, *, of: int, beside: int) -> float:
+def _share(shared: int, *, of: int, other: int) -> float:
     """Return the share of one side that the other contains; 1 if both are empty."""
-    return shared / of if of and beside else float(not of and not beside)
+    return shared / of if of and other else float(not of and not other)

@@ -109,13 +109,13 @@ def _matches(texts: NumberedTexts, *, max_order: int) -> Iterator[list[int]]:
         holders = np.diff(highest, prepend=-1)
         elsewhere = np.repeat(counts[highest], holders)
         elsewhere[highest] = np.where(holders > 1, counts[highest - 1], 0)
-        held = np.minimum(counts, elsewhere)
-        matches = np.bincount(gram_count.texts[order], weights=held, minlength=texts.sizes.size)
+        shared = np.minimum(counts, elsewhere)
+        matches = np.bincount(gram_count.texts[order], weights=shared, minlength=texts.sizes.size)
         yield matches.astype(int).tolist()
 
 
 def _nearest_lengths(lengths: Sequence[int]) -> list[int]:
-    """Return for each length the nearest among the others, of two the shorter; 0 if alone."""
+    """Return for each length the nearest of the others (the shorter in a tie); 0 if alone."""
     counted = Counter(lengths)
     ordered = sorted(counted)
 
@@ -123,8 +123,8 @@ def _nearest_lengths(lengths: Sequence[int]) -> list[int]:
         if counted[length] > 1:
             return length
         index = bisect_left(ordered, length)
-        beside = (*ordered[max(0, index - 1) : index], *ordered[index + 1 : index + 2])
-        return min(beside, key=lambda other: abs(other - length), default=0)
+        neighbours = (*ordered[max(0, index - 1) : index], *ordered[index + 1 : index + 2])
+        return min(neighbours, key=lambda other: abs(other - length), default=0)
 
     return [nearest(length) for length in lengths]
 

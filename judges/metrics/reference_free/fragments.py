@@ -167,9 +167,9 @@ def longest_matches(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids
     same words, which the search of [1] would miss, or there are too many matches.
     """
     words = 1 + max(int(outputs.ids.max(initial=0)), int(sources.ids.max(initial=0)))
-    held = sources.owners * words + sources.ids
-    held.sort()
-    longest = contained(outputs.owners * words + outputs.ids, held).astype(np.int64)
+    in_sources = sources.owners * words + sources.ids
+    in_sources.sort()
+    longest = contained(outputs.owners * words + outputs.ids, in_sources).astype(np.int64)
     at, begins, of, crowded = _pairs_met(outputs, sources)
     # On a diagonal, along which both texts agree, matches of two words form a longer one.
     run, order = in_order((begins - at + outputs.ids.size) * (outputs.ids.size + 1) + at)
@@ -202,8 +202,8 @@ def _pairs_met(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids
     )
     of = outputs.owners[ours]
     wanted = of * many + pairs[: ours.size]
-    held, order = in_order(sources.owners[theirs] * many + pairs[ours.size :])
-    first, behind = (np.searchsorted(held, wanted, side=side) for side in ("left", "right"))
+    available, order = in_order(sources.owners[theirs] * many + pairs[ours.size :])
+    first, behind = (np.searchsorted(available, wanted, side=side) for side in ("left", "right"))
     each = behind - first
     many_met = np.bincount(of, weights=each, minlength=outputs.sizes.size)
     crowded = many_met > _CROWDED * outputs.sizes
@@ -254,9 +254,9 @@ def _novel(outputs: NumberedTexts, sources: NumberedTexts, *, order: int) -> Flo
         grams, many = ranked(grams[:-1] * words + both[n:])
     ours, of = _grams(outputs, order=order)
     theirs, holders = _grams(sources, order=order)
-    held = holders * many + grams[outputs.ids.size :][theirs]
-    held.sort()
-    is_new = ~contained(of * many + grams[ours], held)
+    in_sources = holders * many + grams[outputs.ids.size :][theirs]
+    in_sources.sort()
+    is_new = ~contained(of * many + grams[ours], in_sources)
     runs = outputs.sizes - order + 1
     shares: FloatArray = np.bincount(of, weights=is_new, minlength=runs.size) / runs
     return shares

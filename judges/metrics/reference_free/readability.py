@@ -323,8 +323,8 @@ def _of_words(corpus: Corpus, count: Callable[[str], int]) -> Ids:
     texts = corpus.once(numbered, side="outputs", cut=READABLE_CUT)
     strings = word_strings(corpus)
     counts = np.zeros(len(strings), dtype=np.int64)
-    held = np.flatnonzero(np.bincount(texts.ids))
-    counts[held] = [count(strings[number]) for number in held.tolist()]
+    present = np.flatnonzero(np.bincount(texts.ids))
+    counts[present] = [count(strings[number]) for number in present.tolist()]
     return counts[texts.ids]
 
 

@@ -226,8 +226,8 @@ def _piece_by_piece(corpus: Corpus, cut: Cut, *, side: Side) -> NumberedTexts:
         ],
         dtype=np.int64,
     )
-    made = _kept(cut.words)
-    words = [made[pieces.strings[index]] for index in rest.tolist()]
+    words_of = _kept(cut.words)
+    words = [words_of[pieces.strings[index]] for index in rest.tolist()]
     more = np.fromiter(map(numbers.__getitem__, chain.from_iterable(words)), dtype=np.int64)
     lengths = np.fromiter(map(len, words), dtype=np.int64)
     starts, sizes = np.arange(single.size), np.ones(single.size, dtype=np.int64)

@@ -288,13 +288,13 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
         grams = np.empty_like(ranks)
         grams[by_key] = ranks
         whole = np.flatnonzero((texts[: last.size] == texts[order - 1 :])[by_key])  # no boundary
-        held, owners = ranks[whole], texts[by_key[whole]]
-        edge = np.diff(held, prepend=-1) != 0
+        whole_ranks, owners = ranks[whole], texts[by_key[whole]]
+        edge = np.diff(whole_ranks, prepend=-1) != 0
         edge |= np.diff(owners, prepend=-1) != 0
         starts = np.flatnonzero(edge)
-        counts = np.diff(starts, append=held.size)
+        counts = np.diff(starts, append=whole_ranks.size)
         yield GramCounts(
-            grams=held[starts], texts=owners[starts], counts=counts, beginnings=beginnings
+            grams=whole_ranks[starts], texts=owners[starts], counts=counts, beginnings=beginnings
         )
 
 
@@ -373,13 +373,13 @@ def words_13a(text: str) -> list[str] | None:
     """
     if not text.isascii() or "-\n" in text or any(pair in text for pair in _DOUBLED):
         return None
-    held = set(text.translate(_MARKS_AND_DIGITS))
-    if "&" in held or "<" in held:
+    signs = set(text.translate(_MARKS_AND_DIGITS))
+    if "&" in signs or "<" in signs:
         return None
-    apart = held & _APART
-    if not held.isdisjoint(_IN_NUMBERS):
-        if held.isdisjoint(_DIGITS):
-            apart |= held & _STOPS
+    apart = signs & _APART
+    if not signs.isdisjoint(_IN_NUMBERS):
+        if signs.isdisjoint(_DIGITS):
+            apart |= signs & _STOPS
         else:
             text = _BESIDE_DIGITS.sub(r" \g<0> ", text)
     for mark in apart:

@@ -42,13 +42,13 @@ def dense_ids(ids: Ids) -> Ids:
     """
     if int(ids.max(initial=0)) > _SPARSE * ids.size:
         return ranked(ids)[0]
-    held = np.zeros(int(ids.max(initial=0)) + 1, dtype=np.int64)
-    held[ids] = 1
-    return (np.cumsum(held) - 1)[ids]
+    present = np.zeros(int(ids.max(initial=0)) + 1, dtype=np.int64)
+    present[ids] = 1
+    return (np.cumsum(present) - 1)[ids]
 
 
 def ranked(keys: Ids) -> tuple[Ids, int]:
-    """Return the rank of each of some non-negative numbers, and the number of distinct ones.
+    """Return the rank of each non-negative number in `keys`, and how many distinct ones there are.
 
     Examples
     --------
@@ -75,13 +75,13 @@ def in_order(keys: Ids) -> tuple[Ids, Ids]:
         order = np.argsort(keys, kind="stable")
         return keys[order], order
     # Sorting numbers that contain their index is several times as fast as `argsort`.
-    placed = (keys << bits) | np.arange(keys.size)
-    placed.sort()
-    return placed >> bits, placed & ((1 << bits) - 1)
+    with_index = (keys << bits) | np.arange(keys.size)
+    with_index.sort()
+    return with_index >> bits, with_index & ((1 << bits) - 1)
 
 
 def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
-    """Return for each key whether it is among `ids`, which are sorted.
+    """Return, for each key, whether it is one of the sorted `ids`.
 
     Examples
     --------
@@ -90,16 +90,13 @@ def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
     """
     if not ids.size:
         return np.zeros(keys.size, dtype=np.bool_)
-    at = np.minimum(np.searchsorted(ids, keys), ids.size - 1)
-    held: NDArray[np.bool_] = ids[at] == keys
-    return held
+    nearest = np.minimum(np.searchsorted(ids, keys), ids.size - 1)
+    is_contained: NDArray[np.bool_] = ids[nearest] == keys
+    return is_contained
 
 
 def padded(sides: Sequence[Ids], *, filling: int) -> Ids:
-    """Stack sequences as rows, padded with `filling`.
-
-    The shape is ``(len(sides), longest)``.
-    """
+    """Stack sequences as rows padded with `filling`, shape ``(len(sides), longest)``."""
     table = np.full((len(sides), max(side.size for side in sides)), filling, dtype=np.int64)
     for row, side in zip(table, sides, strict=True):
         row[: side.size] = side

@@ -331,7 +331,7 @@ def test_the_class_that_means_supported_can_be_named(tmp_path: Path) -> None:
     renamed(folder)
     assert supported(open_folder(folder=str(folder), supported=0)) == usual
     assert supported(open_folder(folder=str(folder), supported="good")) == usual
-    with pytest.raises(ConfigError, match="supported=3 is no class"):
+    with pytest.raises(ConfigError, match="supported=3 is not a class"):
         open_folder(folder=str(folder), supported=3)
 
 

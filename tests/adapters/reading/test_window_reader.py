@@ -264,7 +264,7 @@ def test_a_fast_tokenizer_of_transformers_is_written_and_a_slow_one_refused(
     fast = PreTrainedTokenizerFast(tokenizer_object=tiny_tokenizer())  # type: ignore[no-untyped-call]  # not annotated
     card = export(model, fast, tmp_path, max_length=LENGTH)
     assert card.files[TOKENIZER] == reader.card.files[TOKENIZER]
-    with pytest.raises(ConfigError, match="no fast tokenizer"):
+    with pytest.raises(ConfigError, match="not a fast tokenizer"):
         export(model, PreTrainedTokenizer.__new__(PreTrainedTokenizer), tmp_path)
 
 

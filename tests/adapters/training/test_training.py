@@ -193,7 +193,7 @@ def test_an_adapter_of_another_base_is_refused_and_both_are_named(tmp_path: Path
     short = replace(job(str(mine), tmp_path / "out"), options=replace(OPTIONS, max_steps=1))
     run(short)
     save_chat_model(mine, seed=8)
-    with pytest.raises(ConfigError, match=r"belongs to mine@\w+, and '.*mine' is mine@\w+"):
+    with pytest.raises(ConfigError, match=r"was trained on mine@\w+, but '.*mine' is mine@\w+"):
         load_model(str(tmp_path / "out" / "adapter"), device=torch.device("cpu"), attention="sdpa")
 
 

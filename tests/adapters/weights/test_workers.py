@@ -151,7 +151,7 @@ def test_a_printing_environment_is_refused(
 ) -> None:
     metric = COMET(python=python, model=checkpoint)
     (tmp_path / "packages" / "sitecustomize.py").write_text(f"print({words!r})")
-    with pytest.raises(ConfigError, match=f"its worker said b'{words}"):
+    with pytest.raises(ConfigError, match=f"its worker wrote b'{words}"):
         metric.score_segments([_sample()])
 
 
@@ -161,7 +161,7 @@ def test_an_unscored_metric_closes_nothing(python: str, checkpoint: str, tmp_pat
 
 
 def test_hub_models_are_fetched_if_allowed(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="some/model is not in the cache.*downloaded"):
+    with pytest.raises(ConfigError, match="some/model is not in the cache.*download"):
         COMET(python=python, model="some/model").score_segments([_sample()])
     allowed = COMET(python=python, model="some/model", download=True)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)  # only this fake would fetch anything

@@ -98,7 +98,7 @@ def test_options_out_of_range_are_refused_when_it_is_built(anyio_backend: str) -
         Searcher(model=model, hits=0)
     with pytest.raises(ValueError, match="retries not negative"):
         Searcher(model=model, retries=-1)
-    with pytest.raises(ValueError, match="not a decoding"):
+    with pytest.raises(ValueError, match="max_tokens must be positive"):
         Searcher(model=model, max_tokens=0)
 
 

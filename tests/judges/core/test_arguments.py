@@ -1,5 +1,6 @@
 """Arguments are checked against annotations, and a message names argument, type and value."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -186,6 +187,15 @@ def test_a_number_of_any_library_becomes_a_float_or_an_int(number: float) -> Non
     limits = Limits(rounds=np.int64(2), seconds=number)  # type: ignore[arg-type]  # the point
     assert (limits.rounds, limits.seconds) == (2, 1.5)
     assert (type(limits.rounds), type(limits.seconds)) == (int, float)
+
+
+@pytest.mark.parametrize(
+    "number", [math.nan, np.float32("nan"), Decimal("NaN"), Decimal("-NaN"), Decimal("sNaN")]
+)
+def test_nan_is_no_number(number: float) -> None:
+    with pytest.raises(ConfigError, match="^seconds must be a number or None, got nan$"):
+        Limits(seconds=number)
+    assert Limits(seconds=10**400).seconds == 10**400
 
 
 def test_a_truth_value_of_numpy_becomes_a_bool_and_a_whole_number_stays_whole() -> None:

@@ -257,9 +257,16 @@ def test_a_consolidation_that_miscounts_is_refused(
         Consolidation(spans=spans, sources=sources, left_out=left_out, consolidator="rules")
 
 
-@pytest.mark.parametrize("wrong", [{"temperature": -1}, {"max_tokens": 0}, {"logprobs": -1}])
-def test_a_decoding_out_of_range_is_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="not a decoding"):
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"temperature": temperature} for temperature in (-1, math.nan, math.inf)),
+        {"max_tokens": 0},
+        {"logprobs": -1},
+    ],
+)
+def test_a_decoding_out_of_range_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be"):
         Decoding(**wrong)  # type: ignore[arg-type]  # the point is that they are wrong
 
 

@@ -229,7 +229,7 @@ async def test_options_reach_the_wire() -> None:
     ],
 )
 def test_a_bad_option_is_refused_before_any_segment(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="max_errors|decoding|samples|prompt|reasoning"):
+    with pytest.raises(ValueError, match="max_errors|max_tokens|temperature|logprobs|samples|prompt|reasoning"):
         Annotator(model=ScriptedModel(), **wrong)  # type: ignore[arg-type]  # it is wrong
 
 

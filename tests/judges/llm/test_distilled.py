@@ -161,7 +161,7 @@ async def test_whatever_can_change_a_number_is_in_the_signature() -> None:
     "options", [{"tries": 0}, {"alternatives": 0}, {"reading": "twice"}, {"temperature": -1}]
 )
 async def test_a_bad_option_is_refused_at_once(options: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"must be|not a decoding"):
+    with pytest.raises(ValueError, match="must be"):
         Distilled(model=ScriptedModel(), **options)  # type: ignore[arg-type]  # that is the point
 
 

@@ -257,7 +257,7 @@ def test_every_option_is_in_the_signature(options: dict[str, object]) -> None:
     "wrong", [{"repeats": 0}, {"alternatives": 0}, {"temperature": -1.0}, {"max_tokens": 0}]
 )
 def test_an_impossible_option_is_refused_at_once(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="must be positive|not a decoding"):
+    with pytest.raises(ValueError, match="must be"):
         GEval(model=ScriptedModel(), **wrong)  # type: ignore[arg-type]  # as above
 
 

@@ -145,7 +145,7 @@ async def test_an_aspect_without_a_verdict_or_label_has_no_score_and_others_have
     fluency, coherence = await reports(judge, FLUENCY, COHERENCE)
     assert fluency.score == 5
     assert (coherence.outcome, coherence.score) == (Outcome.UNPARSEABLE, None)
-    assert "no label of the scale" in coherence.reason
+    assert "not a label of the scale" in coherence.reason
     judge = TogetherJudge(model=Reviewer(BOTH[:1]), aspects="fluency+coherence")
     assert "no verdict on coherence" in (await judge.assess(TEXT, COHERENCE)).reason
 

@@ -176,7 +176,7 @@ async def test_long_texts_leave_the_event_loop_alone(output: str, runs: str, apa
     ("card", "reason"),
     [
         ({"direction": "neither"}, "length cannot be a judge: it describes"),
-        ({"batch_dependent": True}, "depends on the texts beside it"),
+        ({"batch_dependent": True}, "depends on the other texts"),
         ({"levels": ("corpus",)}, "answers at the end of a run"),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_metric_of_corpora_alone_is_refused() -> None:
 
 
 def test_ends_have_to_be_finite_and_in_order() -> None:
-    with pytest.raises(ConfigError, match="length has values from 0 to inf: say by low and high"):
+    with pytest.raises(ConfigError, match="length has values from 0 to inf: set low and high"):
         judge(high=None)
     with pytest.raises(ConfigError, match="got 10 and 10"):
         judge(low=10)
@@ -199,7 +199,7 @@ def test_ends_have_to_be_finite_and_in_order() -> None:
 
 @given(st.floats(-1e9, 1e9), st.sampled_from(["higher", "lower"]))
 def test_scores_stay_on_the_scale(value: float, direction: str) -> None:
-    assert judge(direction=direction)._on(Scale(), value) in Scale()
+    assert judge(direction=direction)._score(value, scale=Scale()) in Scale()
 
 
 def test_a_sample_has_all_inputs_as_its_source() -> None:

@@ -424,7 +424,7 @@ async def test_a_reader_that_gives_other_readings_costs_the_report() -> None:
             reading = FakeWindowReader._reading(self, window)
             return replace(reading, words=reading.words[1:])
 
-    with pytest.raises(JudgeError, match="gave other readings"):
+    with pytest.raises(JudgeError, match="returned readings of other windows"):
         await ReaderJudge(encoder=Short()).assess(segment("It cost a lot."), ASPECT)
 
 

@@ -163,6 +163,10 @@ async def test_it_abstains_on_aspects_of_other_kinds() -> None:
         ("Das Museum sind am Montag und am Dienstag geschlossen.", "the output is German"),
         ("博物馆星期一关门。", "the output is in Chinese or Japanese script"),
         ("Museo on suljettu maanantaisin.", "few words of the output are English"),
+        (
+            "Der Verein verlor in Köln. Trainer Schmidt war zufrieden.",
+            "few words of the output are English",
+        ),
         ("asdf qwer zxcv uiop.", "few words of the output are English"),
         ("VGhlIGNpdHkgY291bmNpbCBhcHByb3ZlZA==", "the output is a code"),
     ],

@@ -231,7 +231,7 @@ def test_a_file_that_is_no_rubric_is_refused(tmp_path: Path, text: str, complain
     [
         ("[1]", "must hold a JSON object, got a list"),
         ("{", "is not a JSON file"),
-        ('{"criteria": [], "criteria": []}', 'the key "criteria" stands twice'),
+        ('{"criteria": [], "criteria": []}', 'the key "criteria" occurs twice'),
     ],
 )
 def test_json_that_is_no_rubric_is_refused(tmp_path: Path, text: str, complaint: str) -> None:

@@ -161,7 +161,7 @@ def not_english(text: str, *, name: str) -> str:
 
     Examples
     --------
-    >>> not_english("Der Verein verlor in Köln und war zufrieden.", name="output")
+    >>> not_english("Der Verein verlor in Köln. Er war zufrieden.", name="output")
     'few words of the output are English'
     >>> not_english("He was in El Paso.", name="output")
     ''

@@ -305,4 +305,4 @@ def _read(path: Path) -> str:
         raise DataError(f"{name}: is not plain text in UTF-8: convert it first") from error
     if "\0" in text:
         raise DataError(f"{name}: is not plain text: convert it first")
-    return text.strip("\n")
+    return text.strip("\r\n")

@@ -1,8 +1,8 @@
-"""A command: a function of groups of flags, which typer calls with each flag.
+"""A command: a function that takes groups of flags, wrapped for typer, which passes single flags.
 
-Texts, choices, paths and numbers are converted here. typer makes a pydantic validator for every
-flag of a command, whether given or not; importing pydantic and building them would take a fifth of
-a short run.
+Texts, choices, paths and numbers are converted here. typer would build a pydantic validator for
+every flag of a command, used or not; importing pydantic and building them would take a fifth of a
+short run.
 """
 
 import inspect
@@ -49,7 +49,7 @@ _EMPTY = inspect.Parameter.empty
 _SHOWS_ALL = "spanjury.shows_all"
 
 
-def plainly_taken(flags: Sequence[Any]) -> list[Any]:
+def validated_if_needed(flags: Sequence[Any]) -> list[Any]:
     """Have `flags` use typer's validators only for values that must be converted or checked."""
     for flag in flags:
         make = getattr(flag, "get_runtime_param", None)
@@ -78,8 +78,8 @@ class _PlainValues:
         if value is param.default:  # our own default needs no check
             return value
         if value == "-" and self._kind is Path and not self._info.allow_dash:
-            raise typer.BadParameter("got '-', expected a file: './-' names one that is called so")
-        plain = _plainly(value, self._kind, info=self._info)
+            raise typer.BadParameter("got '-', expected a file; write './-' for a file called '-'")
+        plain = _converted(value, self._kind, info=self._info)
         if plain is not None:
             return plain
         try:
@@ -93,10 +93,10 @@ class _PlainValues:
         return converted
 
 
-def _plainly(value: object, kind: object, *, info: ParameterInfo) -> object:
+def _converted(value: object, kind: object, *, info: ParameterInfo) -> object:
     """Return `value` converted to `kind`, or a list of it; None if typer must convert it."""
     if get_origin(kind) is list and isinstance(value, list | tuple):
-        items = [_plainly(item, get_args(kind)[0], info=info) for item in value]
+        items = [_converted(item, get_args(kind)[0], info=info) for item in value]
         return None if None in items else items
     if not isinstance(value, str):
         return None
@@ -178,14 +178,14 @@ class SectionedCommand(TyperCommand):
         self, ctx: typer.Context, args: list[str]
     ) -> list[str]:
         """Parse the flags; the word after a bare flag is not its value."""
-        given = [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in args]
-        return list(super().parse_args(ctx, given))
+        complete = [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in args]
+        return list(super().parse_args(ctx, complete))
 
     def get_params(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context
     ) -> list[Any]:
         """Return the flags, which use validators only if necessary."""
-        return plainly_taken(super().get_params(ctx))
+        return validated_if_needed(super().get_params(ctx))
 
     def collect_usage_pieces(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context
@@ -200,13 +200,13 @@ class SectionedCommand(TyperCommand):
         """Write the flags section by section, with environment variables if all flags are shown."""
         shows_all = ctx.meta.get(_SHOWS_ALL, False)
         sections: dict[str, list[tuple[str, str]]] = {}
-        for flag in sorted(self.get_params(ctx), key=_comes_second):
+        for flag in sorted(self.get_params(ctx), key=_is_option):  # arguments first
             title = getattr(flag, "rich_help_panel", None) or _HELP
             row = flag.get_help_record(ctx)
             if row is None or (title.endswith(_MORE) and not shows_all):
                 continue
             name, text = row
-            if not _comes_second(flag):  # an argument's name already shows its type
+            if not _is_option(flag):  # an argument's name already shows its type
                 name = name.partition(" <")[0]
             if shows_all and flag.envvar:
                 variables = [flag.envvar] if isinstance(flag.envvar, str) else flag.envvar
@@ -234,7 +234,7 @@ class CommandGroup(TyperGroup):
         self, ctx: typer.Context
     ) -> list[Any]:
         """Return the flags, which use validators only if necessary."""
-        return plainly_taken(super().get_params(ctx))
+        return validated_if_needed(super().get_params(ctx))
 
 
 class DeferredCommand(TyperCommand):
@@ -261,29 +261,29 @@ class DeferredCommand(TyperCommand):
     def expanded(self) -> SectionedCommand:
         """Return the command with its flags.
 
-        Raise `PluginError` if none can be made of the fields of a plugin's exam.
+        Raise `PluginError` if a plugin's exam has fields that cannot become flags.
         """
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
         function = self._load()
         with failing_as(lambda error: PluginError(f"{self.name!r}: no flags can be made: {error}")):
             alone.command(self.name, cls=SectionedCommand)(command(function))
-            made = typer.main.get_command(alone)
-        assert isinstance(made, SectionedCommand)
-        made.bare = dict(_bare(get_type_hints(function, include_extras=True).items()))
-        return made
+            complete = typer.main.get_command(alone)
+        assert isinstance(complete, SectionedCommand)
+        complete.bare = dict(_bare(get_type_hints(function, include_extras=True).items()))
+        return complete
 
 
-def _comes_second(flag: Any) -> bool:  # noqa: ANN401  typer does not name its type of a flag
+def _is_option(flag: Any) -> bool:  # noqa: ANN401  typer does not name its type of a flag
     return bool(flag.param_type_name != "argument")
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Wrap `function` for typer: one parameter per flag, and our errors as exit codes."""
     hints = get_type_hints(function, include_extras=True)
-    given = list(inspect.signature(function).parameters.values())
+    parameters = list(inspect.signature(function).parameters.values())
     flags = [
         flag
-        for parameter in given
+        for parameter in parameters
         for flag in _flags(parameter, hints[parameter.name], title=Flags.title)
     ]
     check_names((*(flag.name for flag in flags), "help", "help_all"))
@@ -295,7 +295,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             function(
                 **{
                     parameter.name: _value(parameter.name, hints[parameter.name], values)
-                    for parameter in given
+                    for parameter in parameters
                 }
             )
 
@@ -306,7 +306,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise `PluginError` if two flags have one name, as those of a plugin's exam may."""
+    """Raise `PluginError` if two flags have the same name, as in a plugin's exam."""
     doubled = [name for name, count in Counter(names).items() if count > 1]
     if doubled:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in doubled)
@@ -325,7 +325,7 @@ def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[in
 
 
 def _bare(hints: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
-    """Yield the flags that may be given without a value, with their values then."""
+    """Yield each flag that may be given without a value, and the value that it then has."""
     for name, hint in hints:
         if _is_group(hint):
             yield from _bare((field, part) for field, (part, _) in _parts(hint).items())

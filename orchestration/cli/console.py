@@ -101,8 +101,8 @@ def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> No
     pictures = [path for path in written if path.suffix in _PICTURES]
     if counts_pictures:
         files = ", ".join(str(path) for path in written if path not in pictures)
-        beside = f" and {len(pictures)} pictures in {pictures[0].parent}" if pictures else ""
-        say(f"written: {files}{beside}")
+        count = f" and {len(pictures)} pictures in {pictures[0].parent}" if pictures else ""
+        say(f"written: {files}{count}")
     else:
         say_files(written)
     if not pictures:

@@ -195,14 +195,12 @@ def _job(
         data=", ".join(map(str, model.data)),
         settings=estimates.Settings(seed=model.seed),
     )
-    all_exams = (of_training, *_exams(more, seed=model.seed, output=model.output))
-    demanded.require_known(all_exams, measures=of_training.measures)
     return exams.GateJob(
         model=model.folder,
         base_identity=trained.base_identity,
         data=model.data,
         judges=dict(_judges(model, teacher, trained=trained, reading=examples.reading)),
-        exams=all_exams,
+        exams=(of_training, *_exams(more, seed=model.seed, output=model.output)),
         demands=demanded,
         output=model.output,
         limits=limits.limits(),
@@ -246,7 +244,6 @@ def _exams(more: ExamFlags, *, seed: int, output: Path) -> "Iterator[exams.GateE
             more,
             more.discernment,
             seed=seed,
-            topics=("discernment", "localisation", "invariance", "bias", "retest"),
             recipe=more.recipe,
         )
     if more.faithfulness is not None:
@@ -263,7 +260,6 @@ def _study(
     data: Path,
     *,
     seed: int,
-    topics: tuple[str, ...] = (),
     **own: object,
 ) -> "exams.StudyExam":
     """Return an exam that any judge can take on `data`."""
@@ -276,8 +272,7 @@ def _study(
         "seed": seed,
         **own,
     }
-    name = kind.__name__.lower()
-    return exams.StudyExam(study=kind(data, **given), name=name, topics=topics or (name,))
+    return exams.StudyExam(study=kind(data, **given), name=kind.__name__.lower())
 
 
 def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "exams.People":

@@ -125,13 +125,12 @@ def doctor(
         answers: list[Finding] = []
         for name in model:
             begin(f"asking {name}")
-            asked = config.ModelConfig(
+            configured = config.ModelConfig(
                 name=name, base_url=model_base_url, attempts=1, tokenizer=tokenizer
             )
-            answers.extend(anyio.run(_ask, asked))
-    for notice in checker_models.notices(config.PanelConfig(models=model)) if model else ():
-        rows.append(("licence", "restricted", notice))
-    rows += answers
+            answers.extend(anyio.run(_ask, configured))
+    notices = checker_models.notices(config.PanelConfig(models=model)) if model else ()
+    rows = [*answers, *(("licence", "restricted", notice) for notice in notices), *rows]
     failing = [what for what, state, _ in rows if state == _FAILS]
     broken = [what for what, state, _ in rows if state == _BROKEN]
     console.print_view(texts.Text(_verdict(failing, broken), "red" if failing else "green"))
@@ -202,7 +201,7 @@ def _plugins(group: Registry[object], *, heavy: bool) -> Iterator[Finding]:
     """Load the plugins of a group, even if an earlier one fails.
 
     Ours that import the libraries of models are loaded only if `heavy`. A plugin that lacks an
-    optional library has not failed. A broken third-party plugin is listed, but is no failure of
+    optional library has not failed. A broken third-party plugin is listed, but is not a failure of
     this installation.
     """
     is_light = group not in (plugins.MODELS, plugins.METRICS)
@@ -270,7 +269,7 @@ def _breach(group: Registry[object], plugin: Plugin) -> Iterator[Finding]:
 
 
 def _metrics() -> str:
-    """Count the metrics that can run; an absent library is no failure."""
+    """Count the metrics that can run; a missing library is not a failure."""
     lacking = {name: metrics.availability(card) for name, card in metrics.metric_cards().items()}
     absent = [f"{name} {reason}" for name, reason in lacking.items() if reason]
     count = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"
@@ -325,7 +324,7 @@ async def _form(model: FormedModel, what: str) -> Finding:
             continue
         text = reply.text.strip()
         if "".join(text.split()) == _HELD:
-            return what, request.form, "the server holds replies to it"
+            return what, request.form, "the server enforces this form"
         if not text:  # a model that thinks
             return what, request.form, "the server accepts it; the reply is empty"
         return what, "ignored", f"{request.form} is accepted, but the reply is {text!r}"
@@ -343,8 +342,8 @@ async def _log_probabilities(model: ChatModel, what: str) -> Finding:
         given = bool(reply.logprobs)
     what = f"{what}: log-probabilities"
     if given:
-        return what, "given", "the annotator states how likely an error is"
-    return what, "none", "the annotator states how likely an error is with samples=5 alone"
+        return what, "given", "the annotator gives the probability of an error"
+    return what, "none", "the annotator gives the probability of an error only with samples=5"
 
 
 @dataclass(slots=True)

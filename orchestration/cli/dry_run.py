@@ -29,7 +29,8 @@ def print_reckoning(job: Job) -> None:
     table = _table("estimate", "longest replies")
     table.add_row("calls", f"{expected.calls:,}", f"{most.calls:,}")
     table.add_row("tokens", f"{expected.tokens:,}", f"{most.tokens:,}")
-    table.add_row("dollars", f"{expected.dollars:,.4f}", f"{most.dollars:,.4f}")
+    dollars = (_dollars(each.dollars, estimate.unpriced) for each in (expected, most))
+    table.add_row("dollars", *dollars)
     CleanConsole().print(table)
     say(
         f"{planned.asked} assessments; no model was asked. The column 'estimate' assumes replies"
@@ -54,14 +55,17 @@ def print_estimate(job: Job) -> None:
     require_keys(job)
     number = min(SAMPLE, planned.asked)
     say(
-        f"making {number} of {planned.asked} assessments now, and their calls cost money:"
-        f" {_in_words(_reckoned(job, assessments=number))}"
+        f"{number} of {planned.asked} assessments are made now. They cost"
+        f" {_in_words(_reckoned(job, assessments=number))}."
     )
     estimate = anyio.run(measured, job, planned)
     table = _table("estimate", "95 % interval")
     table.add_row("calls", *_numbers(estimate.calls, "{:,.0f}"))
     table.add_row("tokens", *_numbers(estimate.tokens, "{:,.0f}"))
-    table.add_row("dollars", *_numbers(estimate.cost, "{:,.4f}"))
+    cost = _numbers(estimate.cost, "{:,.4f}")
+    if estimate.unpriced:
+        cost = _dollars(estimate.cost.total, estimate.unpriced), "unknown"
+    table.add_row("dollars", *cost)
     table.add_row("seconds", *_numbers(estimate.seconds, "{:,.0f}"))
     CleanConsole().print(table)
     outcomes = Counter(report.outcome.value for report in estimate.reports)
@@ -81,7 +85,7 @@ def _reckoned(job: Job, *, assessments: int) -> Reckoning:
 def _in_words(reckoning: Reckoning) -> str:
     expected, most = reckoning.expected, reckoning.most
     calls = in_words(expected.calls, "calls")
-    tokens = f"about {in_words(expected.tokens, 'tokens')}, or {most.tokens:,} by long replies"
+    tokens = f"about {in_words(expected.tokens, 'tokens')} ({most.tokens:,} if replies are long)"
     dollars = f"about {in_words(expected.dollars, 'dollars')}" if expected.dollars else ""
     return ", ".join(filter(None, (calls, tokens, dollars)))
 
@@ -89,6 +93,13 @@ def _in_words(reckoning: Reckoning) -> str:
 def _say_unpriced(models: tuple[str, ...]) -> None:
     if models:
         say(f"no price is known for {', '.join(models)}")
+
+
+def _dollars(amount: float, unpriced: tuple[str, ...]) -> str:
+    """Return dollars for the table; what `unpriced` models cost is not in the amount."""
+    if unpriced:
+        return f"over {amount:,.4f}" if amount else "unknown"
+    return f"{amount:,.4f}"
 
 
 def _table(*columns: str) -> Table:

@@ -1,4 +1,4 @@
-"""`spanjury evaluate`, `resume`, `rescore`: judge the rows of a file, go on, or score again."""
+"""`spanjury evaluate`, `resume`, `rescore`: judge the rows of a file, resume, or score again."""
 
 import os
 from collections.abc import Iterator
@@ -110,6 +110,21 @@ class RunFlags(Flags, title="Run"):
     no_memory: Annotated[
         bool, Flag("Keep no replies; the run cannot be resumed.", env=True, rare=True)
     ] = False
+    memory: Annotated[
+        Path | None,
+        Flag(
+            "Keep replies and reports in this file instead of a run, and ask nothing that it"
+            " answers.",
+            env=True,
+            rare=True,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        refused = {"--run-dir": self.run_dir is not None, "--no-memory": self.no_memory}
+        for flag, is_given in refused.items():
+            if self.memory is not None and is_given:
+                raise ConfigError(f"--memory cannot be combined with {flag}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,22 +223,23 @@ def _require_no_batches(batch: BatchFlags, kept: RunFlags, machines: ClusterFlag
     """Raise `ConfigError` for flags that exclude batches."""
     refused = {
         "--no-memory": batch.given and kept.no_memory,
+        "--memory": batch.given and kept.memory is not None,
         "--engine ray": batch.given and machines.engine == "ray",
         "--dry-run=live, which asks models now,": batch.given and kept.dry_run == "live",
         "--dry-run": batch.by_file and kept.dry_run is not None,
     }
     if given := [flag for flag, is_given in refused.items() if is_given]:
-        raise ConfigError(f"{given[0]} does not go with batches")
+        raise ConfigError(f"{given[0]} cannot be combined with batches")
 
 
 def _require_no_gate(gate: GateFlags, what: str) -> None:
     """Raise `ConfigError` for flags that need every result in this process."""
     if gate.given:
-        raise ConfigError(f"{what} does not go with {', '.join(gate.given)}")
+        raise ConfigError(f"{what} cannot be combined with {', '.join(gate.given)}")
 
 
 def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags) -> "jobs.Job":
-    """Return the job, without a memory."""
+    """Return the job, with the memory that the flags name; that of a folder comes later."""
     panel = judges.config()
     require_model(panel, criteria=rows.criterion, rubric=rows.rubric)
     seats.named_seats(panel)  # refuses an unknown judge before the rows are read
@@ -242,6 +258,7 @@ def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFla
         shard=shard,
         order=rows.order,
         skip_bad_rows=rows.skip_bad_rows,
+        memory=kept.memory,
         limits=limits.limits(),
         failures=limits.failures(),
     )
@@ -294,7 +311,7 @@ def _folder(job: "jobs.Job", kept: RunFlags) -> "run_folders.RunFolder | None":
     if kept.run_dir is not None:
         path = Path(kept.run_dir)
         return run_folders.RunFolder(job.shard.folder(path) if job.shard else path)
-    if kept.no_memory:
+    if kept.no_memory or kept.memory is not None:
         return None
     names = (job.data.name.partition(".")[0], str(job.shard or ""))
     try:
@@ -320,11 +337,12 @@ def _cluster_job(
         "--order": rows.order != "file",
         "--output": kept.output is not None,
         "--no-memory": kept.no_memory,
+        "--memory": kept.memory is not None,
         "--json": show.json,
         "--show": show.show not in {ShowFlags().show, "none"},
     }
     if given := [flag for flag, is_given in refused.items() if is_given]:
-        raise ConfigError(f"--engine ray does not go with {', '.join(given)}")
+        raise ConfigError(f"--engine ray cannot be combined with {', '.join(given)}")
     if kept.run_dir is None:
         raise ConfigError("--engine ray needs --run-dir, a folder that all machines can reach")
     return cluster_job.ClusterJob(
@@ -386,6 +404,7 @@ def resume(  # noqa: PLR0913  groups of flags
         output=output or job.output,
         copy=None if output else job.copy,
         again="failed" if retry_failed else "unanswered",
+        resumes=(job.panel, job.aspects) == (before.panel, before.aspects),
     )
     runs.check_changed_copy(again, folder)
     planned = job_session.plan_job(again, gate)
@@ -425,6 +444,7 @@ def rescore(
         copy=None if output else before.copy,
         again="none",
         silent=True,
+        resumes=True,
     )
     runs.check_changed_copy(job, folder)
     planned = job_session.plan_job(job, gate)

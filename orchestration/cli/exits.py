@@ -59,7 +59,7 @@ def standard_output() -> TextIO:
 
 
 _NAMED = 10
-"""Most names of a list that are printed."""
+"""Maximum number of names of a list that are printed."""
 
 
 def say(message: str) -> None:

@@ -35,7 +35,7 @@ from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import spent
 from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job, Plan, plan
-from spanjury.orchestration.wiring.runs import RunFolder, runs_home
+from spanjury.orchestration.wiring.runs import RunFolder, count_lines, part_of, runs_home
 
 with lazily():
     from spanjury.orchestration.services.judging import batches as rounds
@@ -46,7 +46,7 @@ with lazily():
     from spanjury.orchestration.studies.failing import lines
 
 _NAMED = 20
-"""Most failing rows that are named; the others are counted."""
+"""Maximum number of failing rows that are named; the others are counted."""
 
 
 def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
@@ -173,6 +173,7 @@ class JobSession(Session):
         self._total = planned.assessments
         self._min_coverage = show.min_coverage
         self._folder = folder
+        self._results_of = results_of
         self._begun = begun
         self._has_begun = False
         self._batches = batches
@@ -219,6 +220,7 @@ class JobSession(Session):
             raise typer.Exit(ERROR)
         if not passes:
             raise typer.Exit(GATE)
+        self.view.require_reader()
 
     @property
     def done(self) -> int:
@@ -316,8 +318,7 @@ class JobSession(Session):
             self.view.close()
         say(f"spanjury: {failed}")
         if self.done:
-            say(self._so_far)
-            self._note_stop()
+            say(self._so_far())
         self._close_gate_early()
         say_how_to_see_why(self._job.panel)
         self.say_how_to_go_on()
@@ -337,41 +338,38 @@ class JobSession(Session):
     def close_early(self, reason: str) -> None:
         """Print why the run was stopped, and where its results are."""
         self.view.close()
-        say(f"{reason}: {self._so_far}")
-        self._note_stop()
+        say(f"{reason}: {self._so_far()}")
         self._close_gate_early()
         self.say_how_to_go_on()
 
-    @property
     def _so_far(self) -> str:
-        """The number of results in the part file, and of those that an earlier session kept."""
-        words = f"{self.done:,} of {self._total:,} results are in {self._results}.part"
-        if self._kept > self.done:
-            words += f", and the memory of the run has {self._kept:,} from before"
-        return words
-
-    @property
-    def _kept(self) -> int:
-        """The number of results when the run was stopped before; they are in its memory."""
-        return (self._folder.rows_at_stop or 0) if self._folder is not None else 0
-
-    def _note_stop(self) -> None:
-        if self._folder is not None and self.done > self._kept:
+        """Return the number of results in the part file, and record it for the list of runs."""
+        rows = self.done
+        if self._job.resumes:  # an earlier session may have come further
+            with suppress(OSError):
+                rows = count_lines(part_of(self._results))
+        if not rows:
+            return f"none of {counted(self._total, 'result')} is written yet"
+        if self._results_of is not None:
             with suppress(StoreError):  # the disk may be full, and only lists need the note
-                self._folder.note_stop(self.done)
+                self._results_of.note_stop(rows)
+        total = counted(self._total, "result is", "results are")
+        return f"{rows:,} of {total} in {part_of(self._results)}"
 
     def _close_gate_early(self) -> None:
         if self._gated is not None:
             self._gated.close_early()
 
     def say_how_to_go_on(self) -> None:
-        """Print the command that resumes the run, if it has a folder."""
+        """Print how to resume the run, if its replies are kept."""
         if self._folder is not None:
             ends = self.view.summary.seats
             are_kept = any(not ends[seat].keys() <= UNANSWERED for seat in self.useless)
             flags = ["--retry-failed"] if are_kept else []
             flags += self._gated.arguments if self._gated is not None else []
             say(f"continue with: spanjury resume {shlex.join([_named(self._folder), *flags])}")
+        elif self._job.memory is not None and not self._job.silent:
+            say(f"{_GO_ON}: {self._job.memory} has the answers so far")
 
 
 def _named(run: RunFolder) -> str:

@@ -18,35 +18,35 @@ _SENTENCES: Mapping[str, str] = {
     "outage.begun": "waiting for model {model}, {longest:.0f} s at most: {error}",
     "outage.ended": "model {model} answers again after {seconds:.0f} s",
     "panel.one_family": (
-        "{seats} ask models of one family, {family}: they tend to vote like one"
-        " ('spanjury panel study' measures it)"
+        "{seats} ask models of one family, {family}: these tend to make the same errors"
+        " ('spanjury panel study' measures this)"
     ),
     "panel.own_family": (
         "{seats} judge texts of {system}, which is of their own family, {family}:"
-        " a judge may lean to its own ('spanjury panel study' measures it)"
+        " judges may favour their own family ('spanjury panel study' measures this)"
     ),
     "panel.seat_blocks": (
         "{seat} blocks all other work, and Ctrl-C, for more than {seconds:g} s at a time:"
-        " its judge has to do such work in a thread"
+        " its judge must do this work in a thread"
     ),
 }
 """The sentences for events that a user sees during a run."""
 _ONCE = frozenset({"panel.one_family", "panel.own_family"})
 """Events that a user sees once, however often panels are opened."""
-_MOST_ALIKE, _WHILE = 3, 60.0
-"""Errors of one kind that a user sees in so many seconds: a broken judge fails on every row."""
+_MOST_ALIKE, _ALIKE_SECONDS = 3, 60.0
+"""Similar errors that a user sees, within these seconds: a broken judge fails on every row."""
 
 
 def log_to(file: Path | None) -> None:
     """Send errors and outages to standard error, and the whole log to `file` if given.
 
-    Each is a line; of errors alike only three a minute are shown. An outage is reported when calls
-    begin to wait for a model, and when they resume.
+    Each takes one line; only three similar errors a minute are shown. An outage is reported when
+    calls begin to wait for a model, and when they resume.
 
-    The file receives a JSON object a line, appended and written at once: a ``timestamp`` (ISO 8601,
+    The file receives one JSON object per line, appended immediately: a ``timestamp`` (ISO 8601,
     UTC), a ``level`` from info upwards, an ``event`` and its values; during an assessment also
-    ``segment_id``, ``aspect`` and ``seat``. It stays open until the process ends. The configuration
-    by an earlier call is undone. Raise `ConfigError` if the file cannot be written.
+    ``segment_id``, ``aspect`` and ``seat``. It stays open until the process ends. An earlier
+    call's configuration is undone. Raise `ConfigError` if the file cannot be written.
     """
     new: list[logging.Handler] = [_Lines()]
     if file is not None:
@@ -81,7 +81,7 @@ class _Lines(logging.Handler):
             if alike > _MOST_ALIKE:
                 return
             if alike == _MOST_ALIKE:
-                line += "\nmore errors of this kind are left out for a minute; --log-file has all"
+                line += "\nfurther errors of this kind are hidden for a minute; --log-file has all"
         else:
             return
         if line in self._shown:
@@ -94,9 +94,9 @@ class _Lines(logging.Handler):
             self.setLevel(logging.CRITICAL + 1)
 
     def _counted(self, kind: tuple[object, ...], *, at: float) -> int:
-        """Count an error at a time in seconds; return how many of its kind there were lately."""
+        """Count an error at time `at`; return how many of its kind there were in this period."""
         since, count = self._alike.get(kind, (at, 0))
-        if at - since > _WHILE:
+        if at - since > _ALIKE_SECONDS:
             since, count = at, 0
         self._alike[kind] = since, count + 1
         return count + 1

@@ -68,7 +68,7 @@ def spans(
 ) -> None:
     """Compare judges' error spans and decisions with people's marks.
 
-    Each judge is shown beside baselines. A row holds its marks under `spans`; `supported`, true
+    Each judge is compared with baselines. A row holds its marks under `spans`; `supported`, true
     or false, says whether the text is free of errors. Without --judge and --model the offline
     judges are examined, together and one by one.
     """
@@ -76,7 +76,7 @@ def spans(
         raise ConfigError("--markdown and --json exclude each other: choose one")
     logging.log_to(show.log_file)
     target = files.Destination(folder=bench.output, page=bench.html)
-    asked = span_bench.SpanBench(
+    exam = span_bench.SpanBench(
         texts.files,
         panel=judges.config(),
         task=texts.task,
@@ -90,10 +90,10 @@ def spans(
         limits=limits.limits(),
         failures=limits.failures(),
     )
-    plan = asked.plan()
+    plan = exam.plan()
     parsed = map(card.parse_gate, bench.require)
     run_planned(
-        asked,
+        exam,
         plan,
         gates=[gate for each in parsed for gate in findings.gates_on(each, plan.sets)],
         target=target,
@@ -126,7 +126,7 @@ def perturb(
     """Damage good texts by a recipe, and mark the damage as gold error spans."""
     logging.log_to(None)
     model = writer.config()
-    asked = perturbing.Perturb(
+    job = perturbing.Perturb(
         data,
         recipe=recipe,
         writer=model,
@@ -135,7 +135,7 @@ def perturb(
         seed=1 if seed is None else seed,
         memory=output.with_name(f"{output.name}.memory.sqlite3") if model else None,
     )
-    damaged, skipped = anyio.run(asked.write, output)
+    damaged, skipped = anyio.run(job.write, output)
     for (condition, reason), count in skipped.items():
         say(f"skipped: {count} x {condition}: {reason}")
     say(f"{counted(damaged, 'damaged text is', 'damaged texts are')} in {output}")

@@ -39,11 +39,11 @@ with lazily():
     from spanjury.orchestration.cli import progress_bar
 
 _REASONS = 3
-"""Most reasons for missing scores that are shown."""
+"""Maximum number of reasons for missing scores that are shown."""
 _FIGURES = ("faulty /\nunsure", "decided", "mean\nscore", "coverage", "spans\n/ text")
 _NARROW = 72
-"""Characters of a line below which figures are printed as text."""
-_GRAVEST_FIRST = (Decision.FAULTY, Decision.UNSURE, Decision.OK)
+"""Width of the terminal below which figures are printed as text."""
+_WORST_FIRST = (Decision.FAULTY, Decision.UNSURE, Decision.OK)
 
 
 def summary_view(summary: Summary, *, unsure: int) -> RenderableType:
@@ -139,11 +139,8 @@ def _risks(summary: Summary) -> Iterator[RenderableType]:
         if risk.share is not None:
             by_origin.setdefault(risk.measured_on, {})[risk.decision] = risk
     for texts, risks in by_origin.items():
-        called = ", ".join(
-            risks[decision].words for decision in _GRAVEST_FIRST if decision in risks
-        )
-        what = "Misses" if Decision.OK in risks else "False alarms"
-        yield Text(f"{what}: {called}. Basis: {texts}.", "dim")
+        rates = ", ".join(risks[decision].words for decision in _WORST_FIRST if decision in risks)
+        yield Text(f"{rates[0].upper()}{rates[1:]}. Basis: {texts}.", "dim")
     yield from _unknown(summary, "The false-alarm rate", {Decision.UNSURE, Decision.FAULTY})
     yield from _unknown(summary, "The miss rate", {Decision.OK})
 
@@ -151,17 +148,18 @@ def _risks(summary: Summary) -> Iterator[RenderableType]:
 def _unknown(
     summary: Summary, rate: str, decisions: Collection[Decision]
 ) -> Iterator[RenderableType]:
-    made = sum(count for risk, count in summary.risks.items() if risk.decision in decisions)
+    decided = sum(count for risk, count in summary.risks.items() if risk.decision in decisions)
     by_aspect: Counter[str] = Counter()
     for (decision, aspect), count in summary.unmeasured.items():
         by_aspect[aspect] += count if decision in decisions else 0
     unknown = by_aspect.total()
     if unknown:
-        words = " or ".join(decision.value for decision in _GRAVEST_FIRST if decision in decisions)
-        which = "" if unknown == made else f" ({unknown} of {made} {words} results)"
+        words = " or ".join(decision.value for decision in _WORST_FIRST if decision in decisions)
+        part = "" if unknown == decided else f" ({unknown} of {decided} {words} results)"
         aspects = ", ".join(sorted(+by_aspect))
         yield Text(
-            f"{rate} is unknown on {aspects}{which}, because it was not measured for these judges.",
+            f"{rate} is unknown on {aspects}{part}, because it was not measured for these judges or"
+            " this language.",
             "dim",
         )
 
@@ -195,15 +193,15 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
 
 
 def _unasked(summary: Summary) -> Iterator[RenderableType]:
-    """Yield a line on how often a cascade asked the seats that it skipped, and one on why."""
+    """Yield a line on how often a cascade asked seats that it sometimes skips, and one on why."""
     total = summary.whole.total
     if not summary.unasked:
         return
-    asked = ", ".join(
+    shares = ", ".join(
         f"{one_line(seat)} {total - missed} ({(total - missed) / total:.0%})"
         for seat, missed in sorted(summary.unasked.items(), key=lambda item: item[1])
     )
-    yield Text(f"Some seats were asked about only part of the {total} assessments: {asked}.")
+    yield Text(f"Some seats were asked about only part of the {total} assessments: {shares}.")
     words = {
         StopReason.SURE: "because the seats before were sure",
         StopReason.SETTLED: "because no other seat could move the score across the cutoff",
@@ -228,7 +226,7 @@ def _usage(summary: Summary) -> Iterator[RenderableType]:
     asking = {seat: usage for seat, usage in summary.usage.items() if usage != Usage()}
     if not asking:
         return
-    title = "Tokens used by the judges (cached replies: what they cost when first made)"
+    title = "Tokens used by the judges (a cached reply counts with its original cost)"
     table = Table(title_justify="left", title=title)
     table.add_column("judge", overflow="fold")
     for heading in ("calls", "prompt", "cached", "completion", "reasoning"):
@@ -239,16 +237,12 @@ def _usage(summary: Summary) -> Iterator[RenderableType]:
     yield table
     for seat, count in summary.uncounted.items():
         reports = counted(count, "report")
-        words = f"{one_line(seat)}: the server counted no tokens for {reports}; the table has 0 for"
-        yield Text(f"{words} {'it' if count == 1 else 'them'}, limits reckon with the most", "dim")
+        words = f"{one_line(seat)}: the server counted no tokens for {reports}"
+        yield Text(f"{words}: the table shows 0, and limits assume the maximum", "dim")
 
 
 class Output(CleanConsole):
-    """A console that survives when its reader disconnects, as `head` does."""
-
-    def on_broken_pipe(self) -> None:
-        """Discard further output, where rich would exit the program."""
-        self.quiet = True
+    """A console for texts and tables."""
 
     def show(self, view: RenderableType) -> None:
         """Print `view`; in a file, without the trailing blanks of terminal lines."""
@@ -261,18 +255,30 @@ class Output(CleanConsole):
         self.out("\n".join(line.rstrip() for line in lines), highlight=False)
 
 
-class View:
-    """Prints results on standard output, and progress and, beside JSON, tables on standard error.
+class _LastingOutput(Output):
+    """An output of a run, which goes on when its reader disconnects, as `head` does."""
 
-    Results are also written to a file, so if a reader disconnects, only the view ends, not the run.
+    has_reader = True
+
+    def on_broken_pipe(self) -> None:
+        """Discard further output, where rich would exit the program."""
+        self.quiet = True
+        self.has_reader = False
+
+
+class View:
+    """Prints results and tables on standard output, and progress on standard error.
+
+    If results are JSON, the tables go to standard error, too. Results are also written to a file,
+    so if a reader disconnects, only the view ends, not the run.
 
     Parameters
     ----------
     shown
         The texts to print; the others are not even prepared for printing.
     progress
-        Whether to show progress: by a bar if standard error is a terminal, below the report if that
-        is printed on a terminal, too; by lines otherwise.
+        Whether to show progress: by a bar if standard error is a terminal, otherwise by lines. The
+        bar is below the report if that is printed on a terminal, too.
     """
 
     def __init__(
@@ -290,8 +296,8 @@ class View:
         self._meter = meter
         self._as_json = as_json
         self._pages = pages
-        self._out = Output()
-        self._side = Output(stderr=True)
+        self._out = _LastingOutput()
+        self._side = _LastingOutput(stderr=True)
         self._parts: list[Result | FinishedRow] = []
         self._unsure = self._unshown_faulty = 0
         tracker = Tracker(total=total, summary=self.summary, meter=meter)
@@ -358,6 +364,11 @@ class View:
             console.print(Text(words, "dim"), soft_wrap=True)  # a truncated command is useless
         if words := spent(self._meter):
             console.print(Text(words, "dim"), soft_wrap=True)
+
+    def require_reader(self) -> None:
+        """Raise `BrokenPipeError` if the reader of standard output has disconnected."""
+        if not self._out.has_reader:
+            raise BrokenPipeError
 
     def _rest(self) -> str:
         """Return a line on the texts that were not shown, with the command that shows them."""

@@ -350,7 +350,9 @@ def _dataset_folder(target: Path | None, form: str | None) -> Path | None:
 def _texts(run: "viewed.ViewedRun") -> "viewed.Texts":
     """Return the texts of a run; raise `ConfigError` if no manifest names their data."""
     if run.texts is None:
-        raise ConfigError(f"nothing names the data of {run.results}: name the folder of a run")
+        raise ConfigError(
+            f"it is unknown which data belong to {run.results}: name the folder of a run"
+        )
     return run.texts
 
 

@@ -31,19 +31,19 @@ _DECISION_STYLES = {
 }
 _SPEAKERS = {"system": "Instructions", "user": "User", "assistant": "Agent", "tool": "Result"}
 _LINE = 90
-"""Most characters of a call on one line; a longer call has a line for each value."""
+"""Maximum number of characters of a call on one line; a longer one has a line for each value."""
 _GIVEN = 300
-"""Most characters shown of a turn that is not the agent's."""
+"""Maximum number of characters shown of a turn that is not the agent's."""
 _LONG = 1500
 """Texts with more characters are shown only around their spans."""
 _AROUND = 120
 """Characters shown on either side of a span in a long text."""
 _QUOTE = 60
-"""Most characters shown of evidence, or of a quote that is not in the text."""
+"""Maximum number of characters shown of evidence, or of a quote that is not in the text."""
 _SENTENCES = 4
-"""Most unverified sentences shown of a report."""
+"""Maximum number of unverified sentences shown of a report."""
 _EVIDENCE = 2
-"""Most passages of evidence shown for an error."""
+"""Maximum number of passages of evidence shown for an error."""
 
 
 def segment_view(results: Sequence[Result]) -> RenderableType:
@@ -70,8 +70,8 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
 
 def _body(segment: Segment, spans: Mapping[int, ErrorSpan]) -> Iterator[RenderableType]:
     """Yield the text, or each turn of a trajectory with its speaker."""
-    made = transcript_of(segment)
-    if made is None or segment.trajectory is None:
+    transcript = transcript_of(segment)
+    if transcript is None or segment.trajectory is None:
         text = marked_text(segment.output, spans) if segment.output else Text("(empty)", "dim")
         yield Padding(text, (0, 0, 0, 2))
         return
@@ -83,13 +83,13 @@ def _body(segment: Segment, spans: Mapping[int, ErrorSpan]) -> Iterator[Renderab
             name = turn.name or (call.name if call else "")
             speaker += f" {one_line(name)}" * bool(name) + " (failed)" * turn.failed
             text.append(_in_short(turn.text), "dim")
-        elif spoken := made.interval(number):
-            text.append_text(marked_text(made.text, spans, first=spoken[0], last=spoken[1]))
+        elif spoken := transcript.interval(number):
+            text.append_text(marked_text(transcript.text, spans, first=spoken[0], last=spoken[1]))
         yield Padding(Text(speaker, "bold red" if turn.failed else "bold"), (0, 0, 0, 2))
         if text:
             yield Padding(text, (0, 0, 0, 4))
         for count in range(1, len(turn.calls) + 1):
-            yield Padding(_call(made, spans, turn=number, call=count), (0, 0, 0, 4))
+            yield Padding(_call(transcript, spans, turn=number, call=count), (0, 0, 0, 4))
         for image in turn.images:
             yield Padding(Text(f"image: {_in_short(image)}", "dim"), (0, 0, 0, 4))
 

@@ -342,8 +342,8 @@ def _serve_stdio(panel: "configs.PanelConfig", aspects_files: Sequence[Path]) ->
 
 
 def _serve_http(panel: "configs.PanelConfig", serving: McpFlags) -> int:
-    held = listening.access_to(serving.host, serving.token_file)
-    if held.quotas:
+    access = listening.access_to(serving.host, serving.token_file)
+    if access.quotas:
         raise ConfigError("quotas apply to `spanjury serve` only: leave them out for mcp")
     with listening.listening(serving.host, serving.port) as listener:
         url = f"{listening.url_of(serving.host, listener.getsockname()[1])}{transports.PATH}"
@@ -353,7 +353,7 @@ def _serve_http(panel: "configs.PanelConfig", serving: McpFlags) -> int:
                 served,
                 listener,
                 host=serving.host,
-                tokens=held,
+                tokens=access,
                 stop=stop,
                 started=partial(say, f"serving at {url}; Ctrl-C ends it"),
             )

@@ -92,6 +92,8 @@ def require_coverage(coverage: float, *, at_least: float, panel: PanelConfig | N
     if coverage < at_least or not coverage:
         say(f"coverage {coverage:.1%}: too few assessments have a score")
         say_how_to_see_why(panel)
+        if panel is not None and not asked_models(panel):
+            say("or add --model NAME: a model judges every aspect, in any language")
         raise typer.Exit(COVERAGE)
 
 

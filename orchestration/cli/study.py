@@ -105,7 +105,7 @@ def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., 
     if study.has_folder:
         targets = [("output", Folder, None), *targets]
     groups["places"] = _group(Flags, [*_declared(last), *targets], title=_OPTIONS)
-    # Titles are no valid keywords of a function.
+    # Titles are not valid keywords of a function.
     keys = {f"group_{number}": kind for number, kind in enumerate(groups.values())}
 
     def run(given: Mapping[str, Any]) -> None:
@@ -191,7 +191,7 @@ def _declared(own: Own) -> list[_Part]:
 
 def _group(base: type[Flags], parts: Sequence[_Part], *, title: str) -> type[Flags]:
     """Return a group of flags, given name, annotation and default of each."""
-    made = cast(
+    group = cast(
         "type[Flags]",
         make_dataclass(
             f"{title}Flags",
@@ -201,8 +201,8 @@ def _group(base: type[Flags], parts: Sequence[_Part], *, title: str) -> type[Fla
             kw_only=True,
         ),
     )
-    made.title = title
-    return made
+    group.title = title
+    return group
 
 
 def _kind(spec: Declared) -> object:
@@ -227,12 +227,12 @@ def _default(spec: Declared) -> object:
 def _run(study: type[PanelStudy[object]], own: Own, given: _Given, *, name: str) -> None:
     logging.log_to(given.show.log_file)
     target = Destination(folder=given.exam.output, page=given.exam.html)
-    asked = study(**_values(study, own, given), memory=given.exam.output / runs.MEMORY_NAME)
-    plan = planned(asked, name=name)
+    exam = study(**_values(study, own, given), memory=given.exam.output / runs.MEMORY_NAME)
+    plan = planned(exam, name=name)
     run_planned(
-        asked,
+        exam,
         plan,
-        gates=_gates(given.exam.require, plan.measures),
+        gates=_gates(given.exam.require, card.ranges_of(plan.measures)),
         target=target,
         quiet=given.show.no_progress,
         show=lambda report: console.print_report(report.document),
@@ -250,10 +250,14 @@ def run_planned(
 ) -> None:
     """Run a planned exam, print its report by `show`, and write it.
 
-    Exit with 3 if nothing has a score, and with 5 if a requirement is not met.
+    Exit with 3 if nothing has a score, and with 5 if a requirement is not met. Raise `ConfigError`
+    before the run if every value of a measure meets a requirement, or none does.
     """
     folder = target.folder
     assert folder is not None  # the command always names one
+    ranges = card.ranges_of(plan.measures)
+    for gate in gates:
+        gate.require_decisive(ranges[gate.name])
     if plan.scope:
         say(plan.scope)
     finished = session.run_exam(
@@ -351,12 +355,12 @@ def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
     return values
 
 
-def _gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.Gate]":
+def _gates(required: Sequence[str], ranges: "card.Ranges") -> "list[card.Gate]":
     """Parse requirements; raise `ConfigError` for a measure that the exam does not have."""
     gates = [card.parse_gate(text) for text in required]
     for gate in gates:
-        if gate.name not in measures:
-            raise ConfigError(f"no such measure {gate.name!r}; {choices_for(gate.name, measures)}")
+        if gate.name not in ranges:
+            raise ConfigError(f"no such measure {gate.name!r}; {choices_for(gate.name, ranges)}")
     return gates
 
 

@@ -101,7 +101,7 @@ class Case:
 
 
 class GroupingError(ValueError):
-    """An answer cannot be accepted; the message lists its problems, one a line."""
+    """An answer cannot be accepted; the message lists its problems, one per line."""
 
 
 def consolidated(answer: Grouping, case: Case) -> Consolidation:
@@ -366,7 +366,7 @@ def _prompt(case: Case, verdict: Verdict) -> str:
     task = verdict.aspect.task
     errors = "\n".join(_line(name, ref, span) for name, (ref, span) in case.errors.items())
     fenced = fence({task.output_header: case.text, "Reported errors": errors})
-    about = {
+    slots = {
         "task_description": task.description,
         "material": fenced.text,
         "mark": fenced.mark,
@@ -376,7 +376,7 @@ def _prompt(case: Case, verdict: Verdict) -> str:
         "max_spans": str(case.max_spans),
         "code": case.mark.mark,
     }
-    return fill_template(_PACKAGE, _TEMPLATE, about)
+    return fill_template(_PACKAGE, _TEMPLATE, slots)
 
 
 def _texts(verdict: Verdict) -> list[str]:

@@ -19,7 +19,7 @@ _AMOUNT = re.compile(
     r"\$?\s*(\d+(?:_\d+)*(?:\.\d+)?(?:[eE]\+?\d+)?)\s*(dollars?|calls?|tokens?|\$)?"
 )
 _CHARACTERS = 6
-"""Most characters per token on average: English has four to five."""
+"""Maximum average number of characters per token: English has four to five."""
 _TOLERANCE = 1e-9  # sums of dollars are not exact
 
 

@@ -148,8 +148,8 @@ class Calibration:
 def _plain(values: object) -> object:
     """Return tuples as lists and sets sorted; leave out None and empty lists."""
     if isinstance(values, Mapping):
-        made = {name: _plain(value) for name, value in values.items() if value is not None}
-        return {name: value for name, value in made.items() if value != []}
+        plain = {name: _plain(value) for name, value in values.items() if value is not None}
+        return {name: value for name, value in plain.items() if value != []}
     if isinstance(values, frozenset):
         return sorted(values)
     if isinstance(values, Iterable) and not isinstance(values, str):

@@ -1,4 +1,4 @@
-"""A cascade: cheap seats are asked first, the others only if these do not suffice.
+"""A cascade: cheap seats are asked first, the others only if the answer is not clear by then.
 
 The reports of the asked seats are combined into one *estimate*, 0 to 1. It is the mean over the
 seats of one minus the probability of an error, if a seat states one, or else of the relative
@@ -135,7 +135,7 @@ class Cascade:
         named = {seat for stage in self.stages for seat in stage.seats}
         if unknown := sorted(named - set(seats)):
             raise ConfigError(
-                f"the cascade asks {', '.join(unknown)}, which is no seat of the panel: "
+                f"the cascade asks {', '.join(unknown)}, which is not a seat of the panel: "
                 f"{', '.join(seats)}"
             )
         if unasked := sorted(set(seats) - named):

@@ -16,7 +16,7 @@ never ``faulty`` without an error or a probability over its threshold.
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import fmean
 
@@ -32,6 +32,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.text.languages import not_english
 from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, VOUCHED, Thresholds, spread
 
 _GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
@@ -146,7 +147,7 @@ def surest_error(seats: Iterable[SeatReport]) -> float:
     return max(sure, default=0.0)
 
 
-def decide(
+def decide(  # noqa: PLR0913  all but the seats and the errors are named
     seats: Sequence[SeatReport],
     spans: Sequence[ErrorSpan],
     *,
@@ -156,6 +157,7 @@ def decide(
     stated: Stated | None = None,
     bare_score: float | None = None,
     expected: Collection[str] = (),
+    output: str = "",
 ) -> Decided:
     """Return the decision on a text.
 
@@ -175,6 +177,8 @@ def decide(
         The panel's score before it was mapped to people's scale; None if it was not mapped.
     expected
         Names of the seats that were not asked but whose predicted score is part of the score.
+    output
+        The text: no error rate is stated in a language in which none was measured.
     """
     stated = stated or stated_by(seats, thresholds)
     probability, by_measured = stated.probability, stated.by_measured
@@ -202,6 +206,9 @@ def decide(
             rulings.append(_by_spans(_found_by(others, spans), score=score, scale=scale))
             rulings.extend(_by_doubts(seat for seat in seats if seat.seat in others))
     decision, basis = max(rulings, key=lambda ruling: _GRAVITY.index(ruling[0]))
+    used = by_score or measured
+    if used is not None and used.are_english and not_english(output, name="output"):
+        basis = replace(basis, false_alarms=None, misses=None, spread=None, measured_on="")
     return Decided(decision=decision, basis=basis, probability=probability)
 
 
@@ -289,10 +296,13 @@ def _by_thresholds(
             measured_on=measured.measured_on,
         )
     if probability >= measured.unsure:
-        limits = f"between {measured.unsure:.2f} and {min(1.0, measured.faulty):.2f}"
+        limits = f"From {measured.unsure:.2f} to {min(1.0, measured.faulty):.2f}"
         return Decision.UNSURE, DecisionBasis(
             ground=Ground.PROBABILITY,
-            reason=f"Cannot tell: the probability of an error is {probability:.2f}, {limits}.",
+            reason=(
+                f"The probability of an error is {probability:.2f}."
+                f" {limits} the judges cannot tell."
+            ),
             threshold=measured.unsure,
             false_alarms=measured.unsure_alarms,
             measured_on=measured.measured_on,

@@ -4,8 +4,8 @@ A reply is remembered by model, decoding and request alone. So a whole run can b
 live call: each request without a remembered reply is written to a file under its key in the memory,
 and the assessment that needs it breaks off with `DeferredError`. When answers have arrived, the
 same rows are assessed again. A judge then gets its reply, or a failure, as if the model had
-answered live, and may send further requests: a second try, the next stage. These make the next
-batch, until no reply is missing.
+answered live. It may send further requests, such as a second try, which make the next batch. The
+run is complete when no reply is missing.
 
 The calls of a batch are reserved in the ledger of the run before they are sent. They are settled
 one by one, each in the same commit as its reply.
@@ -22,7 +22,7 @@ from spanjury.orchestration.engine.metering import Account, Meter, maker_of_call
 from spanjury.orchestration.engine.spending import NOTHING, Spending, most_of, spending
 
 MOST_REQUESTS, MOST_BYTES = 50_000, 190 * 2**20
-"""Most requests and bytes of one file; OpenAI accepts 50,000 and 200 MB."""
+"""Maximum number of requests and of bytes in one file; OpenAI accepts 50,000 and 200 MB."""
 
 
 class BatchedModel(Protocol):
@@ -143,7 +143,7 @@ class Deferral:
         self._held = NOTHING
 
     def answered(self, answers: Mapping[str, Answers], *, reserved: Spending = NOTHING) -> None:
-        """Take the lines that came back, and the amount reserved for them in the ledger."""
+        """Record the lines that came back, and the amount reserved for them in the ledger."""
         self._held += reserved
         for key, lines in answers.items():
             before = self._answers.setdefault(key, Answers())
@@ -151,7 +151,7 @@ class Deferral:
             before.failures += lines.failures
 
     def unasked(self, keys: Iterable[str]) -> list[str]:
-        """Return the `keys` that no request had."""
+        """Return those of the `keys` under which nothing was requested."""
         return [key for key in keys if key not in self.asked]
 
     async def reply(
@@ -193,9 +193,11 @@ class Deferral:
             return
         self._settled.add(key)
         usage = reply.usage if reply.usage.prompt + reply.usage.completion else most_of(request)
-        held = most if self._held.calls else NOTHING
-        self._held -= held
-        await self.meter.settle_deferred(held, usage, price=account.price, maker=maker_of_calls())
+        reserved = most if self._held.calls else NOTHING
+        self._held -= reserved
+        await self.meter.settle_deferred(
+            reserved, usage, price=account.price, maker=maker_of_calls()
+        )
 
     async def _write(
         self, key: str, request: ChatRequest, *, name: str, model: BatchedModel, most: Spending

@@ -23,7 +23,7 @@ _FAMILIES, _TUNED = "families", "tuned"
 _MODEL = re.compile(r"\|model:([^|]+)")
 _BLANKS = str.maketrans(" _", "--")
 _MOST_SYSTEMS = 1000
-"""Most systems that one panel is checked for: each request to a service may name another."""
+"""Maximum number of systems that a panel is checked for: requests to a service can name many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

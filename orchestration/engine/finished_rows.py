@@ -93,9 +93,9 @@ class FinishedRows:
 
     def key(self, segment: Segment, aspect: Aspect) -> str:
         """Return the key of the row for a pair."""
-        about = asked_about(segment, self._aspects.of(aspect))
+        contents = asked_about(segment, self._aspects.of(aspect))
         panel = self._panel if segment.trajectory is None else self._for_agents
-        return digest(panel, segment.segment_id, *about)
+        return digest(panel, segment.segment_id, *contents)
 
     def recall(self, key: str, segment: Segment, aspect: Aspect) -> FinishedRow | None:
         """Return the finished row for a pair; None if there is none."""

@@ -56,7 +56,7 @@ from spanjury.orchestration.engine.seats import checked_report
 
 FAILED = frozenset(Outcome) - USABLE
 """Outcomes of a judge that should have scored but did not."""
-LIST_ALONE = "spanjury's list alone: the model's tokenizer cannot be asked"
+LIST_ALONE = "only spanjury's list: the server does not answer questions about its tokenizer"
 """Source of the special tokens of a model whose tokenizer cannot be queried."""
 
 
@@ -64,9 +64,9 @@ LIST_ALONE = "spanjury's list alone: the model's tokenizer cannot be asked"
 class RememberedJudge:
     """A judge that is run once for every segment and aspect, across runs.
 
-    Its reports are stored. So is an error that it raises: as the unscored report that a panel makes
-    of it. Only a plain `Report` is stored, not a panel's, whose seats remember their own. Other
-    exceptions and cancelled assessments are not stored.
+    Its reports are stored. A `JudgeError` or `ModelError` is stored as the unscored report that a
+    panel makes of it; other exceptions and cancelled assessments are not stored. A panel's report
+    is not stored either, because its seats remember their own.
 
     If two equal segments are assessed at once, the judge runs once: the second assessment waits for
     the first.
@@ -134,7 +134,7 @@ class RememberedJudge:
             except OverBudgetError:
                 if kept is None:
                     raise
-                return kept  # what failed before is not asked again
+                return kept  # the budget does not allow a retry of this failure
             if type(report) is Report:
                 await self.memory.put(key, written(checked_report(report, segment, aspect)))
             return report
@@ -213,9 +213,9 @@ class KeyedReplies(Protocol):
 class RememberedModel:
     """A model that is called once for every request, across runs.
 
-    Replies are stored; errors are not. So another parser or consolidator can make a report again
-    without a call. The usage of a remembered reply is its original cost. Replies stored by 0.1.0,
-    with versions in their keys, are migrated when they are requested.
+    Replies are stored, so that another parser or consolidator can make a report again without a
+    call. Errors are not stored. The usage of a remembered reply is its original cost. Replies
+    stored by 0.1.0, with versions in their keys, are migrated when they are requested.
 
     A `RememberedJudge` that sends a request n times within one assessment receives n samples, and a
     judge with another place receives its own.
@@ -286,7 +286,7 @@ class RememberedModel:
 class RememberedTokens:
     """The special tokens of a model, whose tokenizer is queried once across runs.
 
-    So a resumed run, or one that makes no calls, sends the same requests as the one before.
+    So a resumed run, or one that makes no calls, has the same requests as the run before it.
 
     Parameters
     ----------

@@ -134,7 +134,7 @@ def _reading(what: str) -> Iterator[None]:
 
 def _plain(value: object) -> object:
     """Return a dataclass or a mapping as a dict, and a member of an enumeration as its value."""
-    names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
+    names = _names(type(value))  # type: ignore[arg-type]  # every class is hashable
     if names:
         return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):

@@ -261,7 +261,7 @@ class Meter:
             if any(bound.unit == "dollars" for bound in self._bounds):
                 raise ConfigError(
                     f"no price is known for model {name!r}, so its cost cannot be limited: give"
-                    " its price in a panel file, or limit tokens"
+                    " its price in a panel file, or limit tokens instead (--max-tokens-total)"
                 )
             self.unpriced = (*self.unpriced, name)
         return Account(self, price, judged)
@@ -538,10 +538,10 @@ class Account:
 @contextmanager
 def noting_models() -> Iterator[set[Judged]]:
     """Yield a set that collects the `judged` callback of each model called in this context."""
-    asked: set[Judged] = set()
-    token = _ASKED.set(asked)
+    callbacks: set[Judged] = set()
+    token = _ASKED.set(callbacks)
     try:
-        yield asked
+        yield callbacks
     finally:
         _ASKED.reset(token)
 

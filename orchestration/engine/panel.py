@@ -230,8 +230,8 @@ class Panel:
             return Verdict(segment=segment, aspect=aspect, seats=given)
 
         async def ask(names: Sequence[str]) -> Sequence[SeatReport]:
-            asked = tuple(seat for seat in self.seats if seat.name in names)
-            return await self._reports_of(asked, segment, aspect)
+            seats = tuple(seat for seat in self.seats if seat.name in names)
+            return await self._reports_of(seats, segment, aspect)
 
         staged = await self.stages.collect(ask, segment, aspect, judges=self._judges)
         reports = {report.seat: report for report in staged.seats}
@@ -325,6 +325,7 @@ class Panel:
             stated=stated,
             bare_score=bare.value,
             expected=bare.expected,
+            output=verdict.segment.output,
         )
         return PanelReport(
             score=score,

@@ -159,16 +159,19 @@ class _Sample:
 
 def spent(meter: Meter) -> str:
     """Describe the calls of this and of earlier runs of the command; empty if there are none."""
-    words = []
-    if made := {name: usage for name, usage in meter.made.items() if usage.calls}:
-        by_maker = "; ".join(f"{name} {_in_words(usage, meter)}" for name, usage in made.items())
-        words.append(f"this run: {_in_words(meter.spent, meter)}")
-        words += [f"({by_maker})"] if len(made) > 1 else []
-    if any(usage.calls for usage in meter.before.values()):
-        words.append(f"with what was asked before: {_in_words(meter.of_run, meter)}")
+    by_name = {name: usage for name, usage in meter.made.items() if usage.calls}
+    earlier = any(usage.calls for usage in meter.before.values())
+    if not (by_name or earlier):
+        return ""
+    words = f"this run: {_in_words(meter.spent, meter) if by_name else 'no calls'}"
+    if len(by_name) > 1:
+        by_maker = "; ".join(f"{name} {_in_words(usage, meter)}" for name, usage in by_name.items())
+        words += f" ({by_maker})"
+    if earlier:
+        words += f"; with earlier runs: {_in_words(meter.of_run, meter)}"
         if cut := meter.before.get(CUT_OFF, NOTHING).calls:
-            words.append(f"({cut:,} cut off, which count in full)")
-    return " ".join(words)
+            words += f" ({cut:,} cut off, which count in full)"
+    return words
 
 
 def _in_words(spending: Spending, meter: Meter) -> str:

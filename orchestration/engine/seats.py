@@ -124,7 +124,15 @@ def lacking_reason(aspect: Aspect, segment: Segment) -> str:
     """Return why a judge must abstain, such as a summary without its article; "" if it need not."""
     lacking = aspect.lacking(segment.inputs)
     inputs = " and ".join(lacking)
-    return f"{aspect.name} cannot be judged without an input {inputs}" if lacking else ""
+    if not lacking:
+        return ""
+    headers = {header.casefold(): header for header in lacking}
+    hints = (
+        f"; {key!r} is not among the inputs: name it by --column inputs.{header}={key}"
+        for key in segment.meta
+        if (header := headers.get(str(key).casefold()))
+    )
+    return f"{aspect.name} cannot be judged without an input {inputs}{next(hints, '')}"
 
 
 def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
@@ -189,22 +197,22 @@ def _types(hint: object) -> _Types:
         return _Types((tuple, list), frozenset(), _types(get_args(hint)[0]), None)
     kinds: tuple[type, ...] = get_args(hint) or (hint,)
     accepted = (int, *kinds) if float in kinds else kinds
-    made = next(filter(is_dataclass, kinds), None)
-    return _Types(accepted, frozenset() if made else frozenset(accepted), None, made)
+    declared = next(filter(is_dataclass, kinds), None)
+    return _Types(accepted, frozenset() if declared else frozenset(accepted), None, declared)
 
 
 def check_spans(spans: Sequence[ErrorSpan], segment: Segment) -> None:
     """Raise `JudgeError` if one of `spans` does not fit the output."""
     for span in spans:
         if span.interval and segment.output[slice(*span.interval)] != span.text:
-            raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
+            raise JudgeError(f"{span.interval} of the output is not {span.text!r}")
 
 
 def _check_unverified(report: Report, segment: Segment) -> None:
     for sentence in report.unverified:
         interval = (sentence.start, sentence.end)
         if segment.output[slice(*interval)] != sentence.text:
-            raise JudgeError(f"{interval} of the output does not read {sentence.text!r}")
+            raise JudgeError(f"{interval} of the output is not {sentence.text!r}")
 
 
 def _with_true_evidence(report: Report, segment: Segment) -> Report:
@@ -250,11 +258,15 @@ def gravest_outcome(outcomes: Collection[Outcome]) -> Outcome:
 
 
 def reasons_of(verdict: Verdict) -> str:
-    """Return the reason why a verdict has no score."""
+    """Return the reason why a verdict has no score.
+
+    Seats that judge other aspects are left out if another seat could have judged this one.
+    """
     if verdict.unasked and not verdict.seats:
         return f"no seat was asked: {verdict.unasked.reason}"
     seats: dict[str, list[str]] = {}
-    for seat in verdict.seats:
+    concerned = [seat for seat in verdict.seats if not seat.report.is_other_kind]
+    for seat in concerned or verdict.seats:
         if seat.report.reason:
             seats.setdefault(seat.report.reason, []).append(seat.seat)
     reasons = [f"{', '.join(names)}: {reason}" for reason, names in seats.items()]

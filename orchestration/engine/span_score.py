@@ -54,8 +54,8 @@ class SpanScore:
         if not seats:
             return None
         lists = [spans] if self.over == "list" else [_found_by(seat, spans) for seat in seats]
-        made = [self.span_map.score(output, marked, aspect=aspect) for marked in lists]
-        scores = [score for score in made if score is not None]
+        computed = [self.span_map.score(output, marked, aspect=aspect) for marked in lists]
+        scores = [score for score in computed if score is not None]
         return fmean(scores) if scores else None
 
     def weighed(self, weights: tuple[float, ...]) -> "SpanScore":

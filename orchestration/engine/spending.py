@@ -9,7 +9,7 @@ from spanjury.judges.core import ChatRequest, TokenPrice, Usage
 Unit = Literal["dollars", "calls", "tokens"]
 
 MOST_PER_BYTE = 1 / 3
-"""Most tokens per byte of UTF-8, on average, until replies show more."""
+"""Maximum average number of tokens per byte of UTF-8, until replies show more."""
 _PER_BYTE = 1 / 4
 """Tokens in a byte of a prompt, as expected."""
 REPLY = 200

@@ -165,9 +165,9 @@ def is_open(risks: Iterable[Risk | None]) -> bool:
     It is then unsure by thresholds that were measured. Without measured thresholds, and by errors
     such as an empty text, it would stay unsure beside other judges.
     """
-    made = [risk for risk in risks if risk is not None]
-    return not any(risk.decision is Decision.FAULTY for risk in made) and any(
-        risk.decision is Decision.UNSURE and risk.share is not None for risk in made
+    known_risks = [risk for risk in risks if risk is not None]
+    return not any(risk.decision is Decision.FAULTY for risk in known_risks) and any(
+        risk.decision is Decision.UNSURE and risk.share is not None for risk in known_risks
     )
 
 

@@ -59,6 +59,8 @@ class Thresholds:
         Share, 0 to 1, of the texts with an error that the whole panel called ok; None if unknown.
     wrong_texts
         Number of texts with an error behind `misses`; 0 without it.
+    are_english
+        Whether these texts are English, so that the rates of texts in other languages are unknown.
     alarms_by, misses_by
         `faulty_alarms` and `misses` by kind of text, as pairs of name and share.
     """
@@ -79,6 +81,7 @@ class Thresholds:
     intercept: float = 0.0
     misses: float | None = None
     wrong_texts: int = 0
+    are_english: bool = False
     alarms_by: tuple[tuple[str, float], ...] = ()
     misses_by: tuple[tuple[str, float], ...] = ()
 
@@ -132,12 +135,18 @@ class Thresholds:
             return (
                 f"texts like the {self.texts} correct texts from {self.data} (at most, as promised)"
             )
-        return f"{self.texts} correct texts from {self.data}"
+        return f"{self.texts} correct {self._texts} from {self.data}"
 
     @property
     def misses_measured_on(self) -> str:
         """The texts on which the misses were counted, in words; empty if none were."""
-        return f"{self.wrong_texts} wrong texts from {self.data}" if self.wrong_texts else ""
+        if not self.wrong_texts:
+            return ""
+        return f"{self.wrong_texts} wrong {self._texts} from {self.data}"
+
+    @property
+    def _texts(self) -> str:
+        return "English texts" if self.are_english else "texts"
 
 
 def spread(by_kind: Sequence[tuple[str, float]]) -> tuple[float, float] | None:
@@ -169,6 +178,7 @@ SHIPPED: tuple[Thresholds, ...] = (
         intercept=-0.12,
         misses=0.01,
         wrong_texts=1255,
+        are_english=True,
         alarms_by=(
             ("answers over snippets", 0.005),
             ("strongly reworded sentences", 0.019),
@@ -207,6 +217,7 @@ SHIPPED: tuple[Thresholds, ...] = (
         intercept=-0.306,
         misses=0.063,
         wrong_texts=775,
+        are_english=True,
         alarms_by=(
             ("notices and articles", 0.025),
             ("replies of assistants", 0.042),
@@ -246,6 +257,7 @@ SHIPPED: tuple[Thresholds, ...] = (
         intercept=-0.226,
         misses=0.01,
         wrong_texts=1255,
+        are_english=True,
         alarms_by=(
             ("answers over snippets", 0.035),
             ("strongly reworded sentences", 0.025),

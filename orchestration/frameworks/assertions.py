@@ -1,6 +1,7 @@
 """Assertions for tests of programs that generate text: the text has no grave error."""
 
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
@@ -14,6 +15,7 @@ from spanjury.judges.core import (
     ConfigError,
     Decision,
     check_arguments,
+    choices_for,
     counted,
     is_whole,
 )
@@ -64,12 +66,18 @@ def assert_no_errors(
     record
         Called with the decision, scores and number of errors, like pytest's ``record_property``.
 
-    Raises `ConfigError` if `severity` is not a whole number from 1 to 5, or as `spanjury.acheck`.
+    Raises `ConfigError` if `severity` is not a whole number from 1 to 5, an option is unknown, or
+    as `spanjury.acheck`.
     """
     __tracebackhide__ = True  # so that pytest points to the line of the test
     _check_severity(severity)
+    check_options("assert_no_errors", options)
     check_arguments(assert_no_errors, locals())
-    report = run_synchronously(partial(acheck, output, source=source, **options))
+    try:
+        report = run_synchronously(partial(acheck, output, source=source, **options))
+    except ConfigError as error:
+        # The mistake is in the test, so pytest is to show its line and none of our frames.
+        raise error.with_traceback(None) from error.__cause__
     return _without_errors(report, severity, on_unscored=on_unscored, record=record)
 
 
@@ -85,9 +93,31 @@ async def aassert_no_errors(
     """Like `assert_no_errors`, for asynchronous code."""
     __tracebackhide__ = True
     _check_severity(severity)
+    check_options("aassert_no_errors", options)
     check_arguments(aassert_no_errors, locals())
-    report = await acheck(output, source=source, **options)
+    try:
+        report = await acheck(output, source=source, **options)
+    except ConfigError as error:
+        raise error.with_traceback(None) from error.__cause__
     return _without_errors(report, severity, on_unscored=on_unscored, record=record)
+
+
+def check_options(name: str, options: Iterable[str]) -> None:
+    """Raise `ConfigError` for the first of `options` that no assertion has.
+
+    `name`: that of an assertion, or of the mark of the pytest plugin.
+    """
+    __tracebackhide__ = True
+    for option in options:
+        if option not in _OPTIONS:
+            raise ConfigError(f"{name} has no option {option!r}; {choices_for(option, _OPTIONS)}")
+
+
+_OPTIONS = tuple(
+    name
+    for name in (*inspect.signature(acheck).parameters, "severity", "on_unscored")
+    if name != "output"
+)
 
 
 def _check_severity(severity: int) -> None:

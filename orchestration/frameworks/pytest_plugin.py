@@ -22,27 +22,29 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def assert_no_errors(
-    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
-) -> Callable[..., object]:
+def assert_no_errors(request: pytest.FixtureRequest) -> Callable[..., object]:
     """Assert that a text has no grave error: ``assert_no_errors(output, source, severity=4)``.
 
     Decision, scores and number of errors become properties of the test in JUnit's XML.
     """
-    return _bound("assert_no_errors", request, record_property)
+    return _bound("assert_no_errors", request)
 
 
 @pytest.fixture
-def aassert_no_errors(
-    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
-) -> Callable[..., Awaitable[object]]:
+def aassert_no_errors(request: pytest.FixtureRequest) -> Callable[..., Awaitable[object]]:
     """Assert the same in an asynchronous test: ``await aassert_no_errors(output, source)``."""
-    return _bound("aassert_no_errors", request, record_property)
+    return _bound("aassert_no_errors", request)
 
 
-def _bound(
-    name: str, request: pytest.FixtureRequest, record: Callable[[str, object], None]
-) -> "partial[Awaitable[object]]":
+def _bound(name: str, request: pytest.FixtureRequest) -> "partial[Awaitable[object]]":
+    __tracebackhide__ = True
     assertions = import_module("spanjury.orchestration.frameworks.assertions")
     mark = request.node.get_closest_marker("spanjury")
-    return partial(getattr(assertions, name), record=record, **(mark.kwargs if mark else {}))
+    options = mark.kwargs if mark else {}
+    assertions.check_options("the mark spanjury", options)
+
+    def record(key: str, value: object) -> None:
+        # pytest's `record_property` does the same, but warns about its default format of JUnit.
+        request.node.user_properties.append((key, value))
+
+    return partial(getattr(assertions, name), record=record, **options)

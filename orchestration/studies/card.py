@@ -1,5 +1,6 @@
 """A judge's card: its exams side by side, the requirements on them, and its report."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -37,6 +38,38 @@ _UNPROVEN = "robustness."
 """Beginning of the measures that are at their best for a judge that sees nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The values that a measure can have, with both ends; without a bound an end is None.
+
+    Examples
+    --------
+    >>> str(Range(-1, 1)), str(Range(0)), str(Range())
+    ('-1 to 1', '0 or more', 'any number')
+    """
+
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return "any number" if self.low is None else f"{self.low:g} or more"
+        return f"up to {self.high:g}" if self.low is None else f"{self.low:g} to {self.high:g}"
+
+
+SHARE = Range(0, 1)
+SIGNED = Range(-1, 1)
+"""The range of a correlation, and of the difference of two shares."""
+NOT_NEGATIVE = Range(0)
+Ranges = Mapping[str, Range]
+"""Name of a measure -> its range."""
+
+
+def ranges_of(measures: Ranges | Iterable[str]) -> Ranges:
+    """Return the ranges of measures; one that is declared by its name alone has no bound."""
+    return measures if isinstance(measures, Mapping) else dict.fromkeys(measures, Range())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """One number that an exam results in.
@@ -48,11 +81,13 @@ class Measure:
     value
         None if undefined, such as the hits of a judge that marks nothing.
     says
-        What it is, in one sentence, with its range or unit.
+        What it is, in one sentence, with its unit if it has one.
     count
         Number of texts, places or conditions that it is made of.
     low, high
         Ends of its 95 % interval; None if there is none.
+    range
+        The values that it can have.
     """
 
     name: str
@@ -61,6 +96,7 @@ class Measure:
     count: int
     low: float | None = None
     high: float | None = None
+    range: Range = Range()
 
     @property
     def figure(self) -> str:
@@ -182,15 +218,32 @@ class Gate:
     def __str__(self) -> str:
         return f"{self.name} {self.relation} {self.bound:g}"
 
+    def require_decisive(self, values: Range) -> None:
+        """Raise `ConfigError` if every value in the range of the measure meets it, or none does."""
+        holds, no_bound = RELATIONS[self.relation], math.inf
+        ends = {
+            holds(-no_bound if values.low is None else values.low, self.bound),
+            holds(no_bound if values.high is None else values.high, self.bound),
+        }
+        if len(ends) == 1:
+            raise ConfigError(
+                f"{self} is met by {'every' if ends == {True} else 'no'} value: the range of"
+                f" {self.name} is {values}"
+            )
+
     def result(self, measures: Mapping[str, Sequence[Measure]]) -> DemandResult:
         """Compare the measure in every exam that has it.
 
         A value that is not defined never meets a requirement. Neither does one of robustness unless
         `measures` show discernment: a constant score withstands every attack.
 
-        Raise `ConfigError` if there is no such measure; the message lists those that there are.
+        Raise `ConfigError` if there is no such measure, or no or every value meets the requirement;
+        the message lists the measures that there are, or has the range.
         """
-        values = tuple(measure.value for measure in measures_called(self.name, measures))
+        called = measures_called(self.name, measures)
+        for measure in called:
+            self.require_decisive(measure.range)
+        values = tuple(measure.value for measure in called)
         holds, reason = RELATIONS[self.relation], unproven(self.name, measures)
         met = all(value is not None and holds(value, self.bound) for value in values)
         return DemandResult(demand=str(self), values=values, met=met and not reason, reason=reason)
@@ -311,4 +364,6 @@ def _exam(record: ExamRecord) -> Iterator[Block]:
 
 
 def _cells(measure: Measure) -> tuple[str, str, str, int, str]:
-    return measure.name, measure.figure, measure.interval, measure.count, measure.says
+    is_bounded = measure.range != Range()
+    meaning = f"{measure.says}; {measure.range}" if is_bounded else measure.says
+    return measure.name, measure.figure, measure.interval, measure.count, meaning

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Report, Scale, Segment
 from spanjury.judges.llm.percent import percent
 from spanjury.orchestration.studies.agreement.spans.measures import overlaps
-from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.card import SHARE, SIGNED, Measure, Range, Ranges
 from spanjury.orchestration.studies.estimates import DEFAULTS, Effects, Settings, estimates
 from spanjury.orchestration.studies.judging import overlapping
 from spanjury.stats.correlations.correlation import correlation
@@ -39,8 +39,15 @@ FIGURES: Mapping[str, str] = {
     "score.error": "mean error of the score, in points of 100",
 }
 """Name -> meaning."""
-
 _SPEARMAN = "score.spearman"
+RANGES: Ranges = {
+    **dict.fromkeys(FIGURES, SHARE),
+    "severity.apart": Range(0, 4),
+    _SPEARMAN: SIGNED,
+    "score.error": Range(0, 100),
+}
+"""Name -> range."""
+
 _DISTINCT = 3
 """Target scores below which a correlation says nothing."""
 _DIGITS = 9
@@ -272,6 +279,7 @@ def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure
             count=counts.get(name, counts["parsed"]),
             low=_rounded(estimate.low),
             high=_rounded(estimate.high),
+            range=RANGES[name],
         )
         for name, estimate in estimated.items()
     }

@@ -71,8 +71,8 @@ def batch_model(gateway: Gateway, model: ModelConfig) -> BatchModel:
     opened = scrubbed.model if isinstance(scrubbed, ScrubbedModel) else scrubbed
     if not isinstance(opened, WrittenModel) or opened.batch_access is None:
         raise ConfigError(
-            f"model {model.name!r} takes no batches in OpenAI's form: those of OpenAI, Azure,"
-            " Mistral, vLLM and a LiteLLM proxy do"
+            f"model {model.name!r} takes no batches in OpenAI's form: name a model of OpenAI,"
+            " Azure, Mistral, vLLM or a LiteLLM proxy"
         )
     urls = ", ".join(without_secrets(url) for url in model.base_urls if url)
     source = f"{model.name} at {urls}" if urls else model.name
@@ -84,7 +84,7 @@ async def open_server(model: ModelConfig) -> AsyncIterator[BatchServer]:
     """Open the server for batches of `model`; raise the `ConfigError` of `batch_model`."""
     async with open_model(model) as gateway:
         access = batch_model(gateway, model).model.batch_access
-        assert access is not None, "a model without a server is none for batches"
+        assert access is not None, "batch_model refuses models without one"
         async with litellm_batches.open_batches(access) as server:
             yield server
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from spanjury.judges.core import Aggregation, ConfigError, Memory, TokenPrice
+from spanjury.judges.core import Aggregation, ConfigError, Memory, TokenPrice, check_field_types
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.made_for import seat_differences, seats_digest, signed_seats
 from spanjury.orchestration.engine.metering import Meter
@@ -27,6 +27,9 @@ class StageConfig:
     disagreement: float | None = None
     estimates: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_field_types(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,9 @@ class CascadeConfig:
     seats: tuple[str, ...] = ()
     aspect: str = ""
     fitted_on: str = ""
+
+    def __post_init__(self) -> None:
+        check_field_types(self)
 
 
 def opened_cascade(

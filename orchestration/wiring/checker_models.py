@@ -185,8 +185,8 @@ def notices(panel: PanelConfig) -> Iterator[str]:
             f"{best.model.name} is installed ({best.published}, as published): --panel {BEST} adds "
             "it to the default panel"
         )
-    asked = (*panel.models, *(seat.model for seat in panel.seats), panel.consolidate_model)
-    names = [model if isinstance(model, str) else model.name for model in asked if model]
+    used = (*panel.models, *(seat.model for seat in panel.seats), panel.consolidate_model)
+    names = [model if isinstance(model, str) else model.name for model in used if model]
     if not names:
         return
     listed = catalogue.read_catalogue()

@@ -65,11 +65,13 @@ def with_checker(
     for option in () if takes_any(opener) else rest.keys() - of_checker:
         choices = choices_for(option, sorted({*of_judge, *of_checker, KIND}))
         raise ConfigError(f"judge {judge!r} has no option {option!r}; {choices}")
-    handed = {} if model is None else {_MODEL: model}
-    checker = checked_checker(built(opener, kind, {**rest, **handed}), kind)
+    if model is not None:
+        rest[_MODEL] = model
+    checker = checked_checker(built(opener, kind, rest), kind)
     # A checker may bring options that were fitted to it; the port does not ask for them.
-    of_both = {**getattr(checker, "judging", {}), **options}
-    return {**{name: of_both[name] for name in of_both if name in of_judge}, CHECKER: checker}
+    offered = {**getattr(checker, "judging", {}), **options}
+    accepted_by_judge = {name: value for name, value in offered.items() if name in of_judge}
+    return {**accepted_by_judge, CHECKER: checker}
 
 
 def described(judge: str) -> object:

@@ -184,7 +184,7 @@ def _next(rows: Iterator[object], *, what: str) -> object:
 
 def _check_signature(made: object, what: str) -> None:
     if isinstance(made, type):
-        raise PluginError(f"{what} must be an object, and is a class: {made!r}")
+        raise PluginError(f"{what} is a class: an object is needed, {made.__name__}()")
     with failing_as(
         lambda error: PluginError(f"{what}: its signature cannot be read: {error!r}"), passing=()
     ):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Literal
@@ -108,17 +108,10 @@ class ModelConfig:
     @property
     def options(self) -> ModelOptions:
         """All values but the name, for the first server; None becomes the model's default."""
-        usual = _usual_options(self.name)
+        numbers = [each.name for each in fields(ModelOptions) if each.name != "base_url"]
+        own = {name: value for name in numbers if (value := getattr(self, name)) is not None}
         try:
-            return ModelOptions(
-                base_url=self.base_urls[0],
-                max_connections=self.max_connections or usual.max_connections,
-                min_connections=self.min_connections or usual.min_connections,
-                timeout=self.timeout or usual.timeout,
-                attempts=self.attempts or usual.attempts,
-                requests_per_minute=self.requests_per_minute,
-                tokens_per_minute=self.tokens_per_minute,
-            )
+            return replace(_usual_options(self.name), base_url=self.base_urls[0], **own)
         except ValueError as error:
             raise ConfigError(f"model {self.name!r}: {error}") from error
 

@@ -136,11 +136,11 @@ def _tried(
     """Return the check of a group whose plugins are rules, each of which is used on a sample."""
 
     def find_and_try(name: str) -> None:
-        made = find(name)
-        if required := required_options(made.rule):
+        plugin = find(name)
+        if required := required_options(plugin.rule):
             raise ConfigError(f"{name!r} needs the option {', '.join(required)}")
         try:
-            use(made, generator_for(1, name, "sample"))
+            use(plugin, generator_for(1, name, "sample"))
         except (NothingToDamageError, NothingToChangeError):
             return
         except PerturbationError as error:

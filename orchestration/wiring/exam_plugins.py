@@ -32,13 +32,13 @@ def find_statistic(name: str) -> PairedStatistic:
     the statistic fails or does not return a `PairedTest` with the logarithm of a p-value and
     counts.
     """
-    made = STATISTICS.get(name)
-    if not callable(made):
-        raise PluginError(f"statistic {name!r} is not a function of drops: {made!r}")
+    plugin = STATISTICS.get(name)
+    if not callable(plugin):
+        raise PluginError(f"statistic {name!r} is not a function of drops: {plugin!r}")
     what = f"statistic {name!r}"
 
     def statistic(differences: object, /) -> PairedTest:
-        answer = call_plugin(made, differences, what=what)
+        answer = call_plugin(plugin, differences, what=what)
         if not isinstance(answer, PairedTest):
             raise PluginError(f"{what} must return a PairedTest, and returned {answer!r}")
         if problem := _unfit(answer):
@@ -51,23 +51,23 @@ def find_statistic(name: str) -> PairedStatistic:
 
 def find_perturbation(name: str) -> Perturbation:
     """Return the perturbation of texts called `name`; raise `PluginError` if there is none."""
-    made = PERTURBATIONS.get(name)
-    if not isinstance(made, Perturbation):
+    plugin = PERTURBATIONS.get(name)
+    if not isinstance(plugin, Perturbation):
         raise PluginError(
             f"perturbation {name!r} must be a Perturbation, as the decorator text_perturbation"
-            f" makes it, and is {made!r}"
+            f" makes it, and is {plugin!r}"
         )
-    _check_rule(made.rule, f"perturbation {name!r}", arguments=("text", "rng"))
-    return made
+    _check_rule(plugin.rule, f"perturbation {name!r}", arguments=("text", "rng"))
+    return plugin
 
 
 def find_attack(name: str) -> Attack:
     """Return the attack called `name`; raise `PluginError` if there is none."""
-    made = ATTACKS.get(name)
-    if not isinstance(made, Attack):
-        raise PluginError(f"attack {name!r} must be an Attack, and is {made!r}")
-    _check_rule(made.rule, f"attack {name!r}", arguments=("case", "rng"))
-    return made
+    plugin = ATTACKS.get(name)
+    if not isinstance(plugin, Attack):
+        raise PluginError(f"attack {name!r} must be an Attack, and is {plugin!r}")
+    _check_rule(plugin.rule, f"attack {name!r}", arguments=("case", "rng"))
+    return plugin
 
 
 def find_attacks(names: Sequence[str]) -> Mapping[str, Attack]:
@@ -91,13 +91,14 @@ def find_attacks(names: Sequence[str]) -> Mapping[str, Attack]:
 
 def find_explanation_perturbation(name: str) -> ExplanationPerturbation:
     """Return the perturbation of error lists called `name`; raise `PluginError` without one."""
-    made = EXPLANATION_PERTURBATIONS.get(name)
-    if not isinstance(made, ExplanationPerturbation):
+    plugin = EXPLANATION_PERTURBATIONS.get(name)
+    if not isinstance(plugin, ExplanationPerturbation):
         raise PluginError(
-            f"explanation perturbation {name!r} must be an ExplanationPerturbation, and is {made!r}"
+            f"explanation perturbation {name!r} must be an ExplanationPerturbation, and is"
+            f" {plugin!r}"
         )
-    _check_rule(made.rule, f"explanation perturbation {name!r}", arguments=("errors", "rng"))
-    return made
+    _check_rule(plugin.rule, f"explanation perturbation {name!r}", arguments=("errors", "rng"))
+    return plugin
 
 
 def required_options(rule: Callable[..., object]) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ From the server upwards, `Models.get` wraps a model in these layers:
    that is sent. It gets the model's own special tokens from the operator's file, the memory, or the
    model's tokenizer.
 
-A silent model has a `SilentModel` instead of the first three layers. So has a model that batches
-answer: the memory then gets its replies by their keys (`orchestration.engine.deferral`).
+A silent model has a `SilentModel` instead of the first three layers. So has a model whose requests
+go to batches: the memory then gets its replies by their keys (`orchestration.engine.deferral`).
 `open_model` opens the first two layers.
 """
 
@@ -110,7 +110,10 @@ async def open_model(model: ModelConfig) -> "AsyncIterator[gateways.Gateway]":
         with failing_as(
             lambda error: PluginError(f"model {model.name!r} cannot be opened: {error!r}")
         ):
-            opened = [await stack.enter_async_context(opener(name, options=at)) for at in addressed]
+            opened = [
+                await stack.enter_async_context(opener(name, options=server))
+                for server in addressed
+            ]
         first, *replicas = (
             scrubbed_model.ScrubbedModel(checked_model(at_server, model.name))
             for at_server in opened
@@ -149,8 +152,8 @@ def require_key(model: ModelConfig) -> None:
     Nothing is loaded. A custom address may require no key.
     """
     provider = model.name.partition("/")[0]
-    is_theirs = model.client is None and model.base_urls == (None,)
-    if is_theirs and provider not in MODELS.names() and (missing := missing_key(provider)):
+    at_provider = model.client is None and model.base_urls == (None,)
+    if at_provider and provider not in MODELS.names() and (missing := missing_key(provider)):
         raise RunFailedError(f"model {model.name} cannot be used: {missing}")
 
 
@@ -234,13 +237,13 @@ class Models:
                 opened = self.tracing.model(gateway, name=model.name)
             if self.memory is not None:
                 is_fresh = self.guard is not None and self.guard.is_fresh
-                behind = RememberedModel(
+                remembered = RememberedModel(
                     opened,
                     self.memory,
                     takes_over=not is_fresh,
                     by_key=self._deferred(model, gateway, price=price),
                 )
-                opened, recalls = behind, behind.recalls
+                opened, recalls = remembered, remembered.recalls
             if self.recorder is not None:
                 opened = self.recorder.model(opened)
             forming = FormingModel(
@@ -256,9 +259,10 @@ class Models:
         return self.open[model]
 
     def _price(self, model: ModelConfig, gateway: "gateways.Gateway") -> TokenPrice | None:
-        """Return the price of a model, or that of its batches.
+        """Return the price of a model's calls, or of its batches.
 
-        A file may be sent to your own server: a given price then holds without a batch discount.
+        A configured price has no batch discount if the run only writes files, which may go to your
+        own server.
         """
         price = model.price or gateway.price
         if price is None or self.deferral is None:
@@ -295,7 +299,7 @@ class Models:
                 return file
             if self.deferral is not None and not self.deferral.asks_tokenizers:
                 return None
-            if self.guard is not None and self.guard.is_fresh:  # it will certainly be called
+            if self.guard is not None and self.guard.is_fresh:  # a new run certainly calls it
                 await gateway.ready()
             return await gateway.template_tokens()
 

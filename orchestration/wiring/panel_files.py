@@ -99,6 +99,8 @@ def _fitting(kind: "pydantic.TypeAdapter[T]", values: object, path: Path, *, wha
         raise ConfigError(
             f"the {what} {path} does not fit: {_first_problem(error, what=what)}"
         ) from error
+    except ConfigError as error:
+        raise ConfigError(f"the {what} {path} does not fit: {error}") from error
 
 
 def with_todays_models(values: Mapping[str, object]) -> Mapping[str, object]:

@@ -236,9 +236,9 @@ def _span_score(spec: str) -> "span_scores.SpanScore | None":
         return None
     if name != "from-spans":
         raise ConfigError(f"score {spec!r}: expected aggregate, from-spans or from-spans:option=…")
-    made = built(span_scores.span_score, name, options)
-    assert isinstance(made, span_scores.SpanScore)
-    return made
+    score = built(span_scores.span_score, name, options)
+    assert isinstance(score, span_scores.SpanScore)
+    return score
 
 
 def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, object]:

@@ -4,6 +4,7 @@ A plugin's options are the parameters of the factory that its entry point names.
 """
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
@@ -91,14 +92,14 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
             lambda error: PluginError(f"{name!r} cannot be made: {error!r}"),
             passing=(TypeError, ValueError, EvaluationError),
         ):
-            made = factory(**_validated(factory, name, options))
+            plugin = factory(**_validated(factory, name, options))
     except (TypeError, ValueError) as error:
         given = ", ".join(
             f"{option}={value}" for option, value in options.items() if option not in _HANDED
         )
         how = f"made with {given}" if given else "made"
         raise ConfigError(f"{name!r} cannot be {how}: {error}") from error
-    return not_awaitable(made, f"the factory of {name!r}")
+    return not_awaitable(plugin, f"the factory of {name!r}")
 
 
 def not_awaitable(made: object, what: str) -> object:
@@ -133,6 +134,9 @@ def _validated(
             raise ConfigError(
                 f"option {option!r} of {name!r}: {problem['msg']}, got {checked[option]!r}{hint}"
             ) from error
+    for option, value in checked.items():
+        if isinstance(value, float) and math.isnan(value):
+            raise ConfigError(f"option {option!r} of {name!r} must be a number, got nan")
     return checked
 
 

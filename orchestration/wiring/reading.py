@@ -41,7 +41,7 @@ def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -
         return rest
     folder = rest.pop(WEIGHTS, None)
     if folder is None and not has_weights():
-        raise ConfigError(f"this package brings no reader: name one by {WEIGHTS}=FOLDER")
+        raise ConfigError(f"this package contains no reader: name one by {WEIGHTS}=FOLDER")
     reader = onnx_reader.open_reader(_shipped() if folder is None else Path(str(folder)))
     if _TUNING in accepted:
         wanted = accepted[_TUNING].annotation
@@ -62,9 +62,9 @@ def fit_constants(folder: Path, texts: "Sequence[fitting.CheckedText]") -> "tuni
 
     Raise `ConfigError` if there is no reader, and `JudgeError` if it cannot read.
     """
-    made = fitting.fitted(onnx_reader.open_reader(folder), texts)
-    card.set_constants(folder, asdict(made))
-    return made
+    constants = fitting.fitted(onnx_reader.open_reader(folder), texts)
+    card.set_constants(folder, asdict(constants))
+    return constants
 
 
 def _shipped() -> Path:

@@ -1,4 +1,4 @@
-"""Open files of results and of segments for writing; refuse outputs that would replace the data."""
+"""Open files of results and segments for writing; refuse an output that would replace the data."""
 
 from pathlib import Path
 
@@ -19,9 +19,9 @@ _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
 
 
 def check_output(output: Path, *data: object) -> None:
-    """Raise `ConfigError` if `output` is a file of `data`, which would be lost, or named a table.
+    """Raise `ConfigError` if `output` is a file of `data`, which would be lost, or names a table.
 
-    Data that is no existing file, such as rows or the name of a set, cannot be lost.
+    Only files can be lost: rows and the name of a set pass.
     """
     if output.suffix.lower() in _TABLES:
         raise ConfigError(

@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from spanjury.adapters.files.line_writer import PART, part_of
+from spanjury.adapters.files.line_writer import PART, count_lines, part_of
 from spanjury.adapters.files.spool import Spool, open_spool
 from spanjury.adapters.runs.database import MEMORY_NAME
 from spanjury.adapters.runs.repair import Repaired, repair
@@ -38,6 +38,7 @@ __all__ = [
     "RunLock",
     "Spool",
     "SqliteMemory",
+    "count_lines",
     "find_databases",
     "find_run",
     "is_kept_by_a_run",

@@ -33,7 +33,7 @@ class ModelPrice(NamedTuple):
 def named_seats(config: PanelConfig) -> tuple[NamedSeat, ...]:
     """Return the seats with distinct names, one for each model if a judge uses several.
 
-    Raise `ConfigError` if a judge is unknown, or lacks its model, or uses none and is given one.
+    Raise `ConfigError` if a judge is unknown, lacks a model, or has a model that it does not use.
     """
     named = [named_seat for seat in config.seats_or_default for named_seat in _named(seat, config)]
     taken: dict[str, int] = {}
@@ -94,19 +94,21 @@ def is_metric(name: str) -> bool:
 
 def _named(seat: SeatConfig, config: PanelConfig) -> Iterator[NamedSeat]:
     if not isinstance(seat.judge, str):
-        yield NamedSeat(seat.name or type(seat.judge).__name__, seat, None)
+        kind = seat.judge if isinstance(seat.judge, type) else type(seat.judge)
+        yield NamedSeat(seat.name or kind.__name__, seat, None)
         return
     if is_metric(seat.judge):
         yield NamedSeat(seat.name or seat.judge, seat, None)
         return
     if not asks_model(seat.judge, seat.options):
         if seat.model is not None:
-            raise ConfigError(f"judge {seat.judge!r} asks no model, but is given {seat.model!r}")
+            raise ConfigError(
+                f"judge {seat.judge!r} asks no model: leave out its model {seat.model!r}"
+            )
         yield NamedSeat(seat.name or seat.judge, seat, None)
         return
-    asked = (seat.model,) if seat.model is not None else config.models
-    if not asked:
+    models = (seat.model,) if seat.model is not None else config.models
+    if not models:
         raise ConfigError(f"judge {seat.judge!r} asks a model: name one with --model")
-    for asked_model in asked:
-        model = config.configured(asked_model)
+    for model in map(config.configured, models):
         yield NamedSeat(seat.name or f"{seat.judge}:{model.name}", seat, model)

@@ -72,8 +72,8 @@ def columns_for(task: str | None, columns: Sequence[str]) -> tuple[str, ...]:
     A shape that is already among the columns is kept.
     """
     is_named = any(setting in NAMES for setting in columns)
-    asked = (AGENT,) if task in CONVERSATION_TASKS and not is_named else ()
-    return (*columns, *asked)
+    shapes = (AGENT,) if task in CONVERSATION_TASKS and not is_named else ()
+    return (*columns, *shapes)
 
 
 def open_source(
@@ -120,7 +120,7 @@ def open_source(
     if not columns:
         return checked_rows(reading, name, path=path)
     if "columns" not in takes:
-        raise ConfigError(f"the source {name!r} reads columns by its own names only")
+        raise ConfigError(f"the source {name!r} takes no columns of other names")
     return checked_rows(partial(reading, columns=parse_columns(columns)), name, path=path)
 
 

@@ -1,4 +1,4 @@
-"""Seats and plugins with options, written as a single word in flags."""
+"""Parse seats, and plugins with options, from one word of a flag."""
 
 import re
 import tomllib
@@ -16,21 +16,22 @@ _MAY_READ = frozenset((CHECKER, "distilled"))
 _OPTIONS = re.compile(r"(?:^|:)(?=\s*\w*\s*=)|:$")
 """The colon before the first option; a preceding folder or model may contain other colons."""
 _OPENING = ('"', "'", "[", "{")
-"""Signs that open a text, a list or a table of TOML."""
+"""Characters that open a string, a list or a table in TOML."""
 _GUARDIAN, _FORM, _PROMETHEUS = "guardian", "form", "prometheus"
-"""The judge whose name may include a form, the option for it, and a form that is its own judge."""
+"""The judge whose name may include a form, its option for a form, and a form that is a judge."""
 
 
 def parse_seat(spec: str) -> SeatConfig:
     """Parse a seat from a flag, as `parse_options` does.
 
-    ``NAME:FOLDER`` is a judge that uses the model in a folder, as ``distil train`` writes one;
-    ``NAME:FOLDER:option=value`` adds options. ``checker`` uses the model in the folder, a model
-    that ``checker:NAME`` names, or the checker of a plugin. If the folder contains a reader,
-    ``checker`` and ``distilled`` mean the judge `reader`, as does ``checker:reader``.
-    ``guardian:FORM`` prompts a model in one of its known forms; ``guardian:prometheus`` means
-    ``prometheus``. Raise the `ConfigError` of `parse_options`, and `ConfigError` if there is no
-    such folder or model.
+    ``NAME:FOLDER`` is a judge that uses the model in a folder, which ``distil train`` writes;
+    ``NAME:FOLDER:option=value`` adds options. ``checker:NAME`` uses the model in a folder, a model
+    by its name, or the checker of a plugin. If the folder contains a reader, ``checker`` and
+    ``distilled`` mean the judge `reader`, as does ``checker:reader``. ``guardian:FORM`` prompts a
+    model in one of its known forms; ``guardian:prometheus`` means ``prometheus``.
+
+    Raise the `ConfigError` of `parse_options`, and `ConfigError` if there is no such folder or
+    model.
 
     Examples
     --------
@@ -38,44 +39,44 @@ def parse_seat(spec: str) -> SeatConfig:
     512
     """
     judge, _, rest = spec.partition(":")
-    named, options = (rest, "") if is_folder(rest) else _parted(rest)
-    name, given = parse_options(f"{judge}:{options}", what="judge")
-    if not named:
-        return SeatConfig(judge=name, options=given)
+    source, pairs = (rest, "") if is_folder(rest) else _source_and_pairs(rest)
+    name, options = parse_options(f"{judge}:{pairs}", what="judge")
+    if not source:
+        return SeatConfig(judge=name, options=options)
     if name == _GUARDIAN:
-        if named == _PROMETHEUS:
-            return SeatConfig(judge=_PROMETHEUS, options=given)
-        return SeatConfig(judge=name, options={_FORM: named, **given})
-    seat_name = READER if (name, named) == (CHECKER, READER) else f"{name}:{named}"
-    if is_folder(named) and (name == READER or (name in _MAY_READ and is_reader(Path(named)))):
-        return SeatConfig(judge=READER, name=seat_name, options={WEIGHTS: named, **given})
+        if source == _PROMETHEUS:
+            return SeatConfig(judge=_PROMETHEUS, options=options)
+        return SeatConfig(judge=name, options={_FORM: source, **options})
+    seat_name = READER if (name, source) == (CHECKER, READER) else f"{name}:{source}"
+    if is_folder(source) and (name == READER or (name in _MAY_READ and is_reader(Path(source)))):
+        return SeatConfig(judge=READER, name=seat_name, options={WEIGHTS: source, **options})
     if name == CHECKER:
-        return SeatConfig(judge=name, name=seat_name, options=_checker_options(named, given))
-    if not is_folder(named):
-        raise ConfigError(f"judge {spec!r}: {named!r} is neither option=value nor a folder")
-    return SeatConfig(judge=name, model=f"{LOCAL}/{named}", name=seat_name, options=given)
+        return SeatConfig(judge=name, name=seat_name, options=_checker_options(source, options))
+    if not is_folder(source):
+        raise ConfigError(f"judge {spec!r}: {source!r} is neither option=value nor a folder")
+    return SeatConfig(judge=name, model=f"{LOCAL}/{source}", name=seat_name, options=options)
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Return the folder or model after a judge's name, and the options after it."""
+def _source_and_pairs(text: str) -> tuple[str, str]:
+    """Return the folder, model or form after a judge's name, and the options after it."""
     options = _OPTIONS.search(text)
     return (text, "") if options is None else (text[: options.start()], text[options.end() :])
 
 
-def _checker_options(named: str, given: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the options of a checker named by a plugin, a folder or a model."""
-    if named == READER or (named in CHECKERS.names() and named != FOLDER):
-        return {KIND: named, **given}
-    if is_folder(named) and not is_model(named):
-        return {FOLDER: named, **given}
-    return pinned({MODEL: named, **given})
+def _checker_options(source: str, options: Mapping[str, object]) -> Mapping[str, object]:
+    """Return `options` with the plugin, folder or model that `source` names."""
+    if source == READER or (source in CHECKERS.names() and source != FOLDER):
+        return {KIND: source, **options}
+    if is_folder(source) and not is_model(source):
+        return {FOLDER: source, **options}
+    return pinned({MODEL: source, **options})
 
 
 def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
     """Parse ``NAME`` or ``NAME:option=value,option=value`` as a plugin's name and its options.
 
-    Values are parsed as TOML if possible and taken as text otherwise, as is ``1_000``. So a text
-    with a comma, or one that looks like a number, is written in quotation marks, and a list in
+    Values are parsed as TOML if possible, and are texts otherwise; ``1_000`` is a text, too. So a
+    text with a comma, or one that looks like a number, needs quotation marks, and a list needs
     brackets. Raise `ConfigError`, whose message names `what`, if the text has another form.
 
     Examples
@@ -103,7 +104,7 @@ def _pairs(text: str) -> Iterator[str]:
     parts = text.split(",")
     while parts:
         ends = (end for end in range(1, len(parts) + 1) if _is_whole(",".join(parts[:end])))
-        end = next(ends, 1)  # a sign that is never closed belongs to a text
+        end = next(ends, 1)  # an opening character that is never closed belongs to a text
         yield ",".join(parts[:end])
         del parts[:end]
 

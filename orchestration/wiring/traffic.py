@@ -157,7 +157,7 @@ class TrafficReader:
         read = trace_row(spans)
         if read.row is None:
             raise DataError("no span holds a text that a model wrote")
-        with noticed_by(lambda _: None):  # the names of our own rows are no news
+        with noticed_by(lambda _: None):  # spanjury chose the names in these rows itself
             native = self._native_of_spans(read.row)
         return Trace(
             segment=parse_row(native, line=1),
@@ -196,11 +196,11 @@ def open_sink(spec: str) -> tuple[str, Sink]:
     an option does not fit or a key is missing.
     """
     name, options = parse_options(spec, what="sink")
-    made = built(SINKS.get(name), name, options)
-    methods = (getattr(made, method, None) for method in _METHODS)
-    if not isinstance(made, Sink) or not all(map(inspect.iscoroutinefunction, methods)):
-        raise PluginError(f"sink {name!r} lacks an async send or aclose: {made!r}")
-    return name, made
+    sink = built(SINKS.get(name), name, options)
+    methods = (getattr(sink, method, None) for method in _METHODS)
+    if not isinstance(sink, Sink) or not all(map(inspect.iscoroutinefunction, methods)):
+        raise PluginError(f"sink {name!r} lacks an async send or aclose: {sink!r}")
+    return name, sink
 
 
 class Webhook(HttpSink):

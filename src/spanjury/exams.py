@@ -36,6 +36,7 @@ _MODULES = {
     "Parameter": f"{_EXAMS}.flag",
     "PerturbedTexts": f"{_EXAMS}.perturb",
     "Plan": f"{_EXAMS}.study",
+    "Range": "spanjury.orchestration.studies.card",
     "Report": "spanjury.orchestration.report",
     "Section": "spanjury.orchestration.report",
     "StopToken": f"{_ENGINE}.stopping",

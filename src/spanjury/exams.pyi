@@ -28,7 +28,7 @@ from spanjury.orchestration.services.exams.span_bench import aspan_bench, span_b
 from spanjury.orchestration.services.exams.study import Live, PanelStudy, Plan, scope_of
 from spanjury.orchestration.services.exams.study_report import StudyReport, exam_report
 from spanjury.orchestration.services.judging.exam_texts import DEMO
-from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.card import Measure, Range
 
 __all__ = [
     "DEMO",
@@ -40,6 +40,7 @@ __all__ = [
     "Parameter",
     "PerturbedTexts",
     "Plan",
+    "Range",
     "Report",
     "Section",
     "StopToken",

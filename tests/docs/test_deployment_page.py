@@ -50,6 +50,19 @@ def test_the_action_fails_with_annotations_and_writes_what_it_uploads(tmp_path: 
     assert run["results"]
 
 
+def test_the_action_passes_each_criterion_as_it_is_written(tmp_path: Path) -> None:
+    act(
+        tmp_path,
+        data=str(EXAMPLE),
+        fail_on="score<2",
+        criterion='Every price is in euros.\nIt says "hello".\n',
+        flags="--judge grounding --limit 1",
+    )
+    lines = (tmp_path / "spanjury" / "results.jsonl").read_text("utf-8").splitlines()
+    aspects = [json.loads(line)["aspect"] for line in lines]
+    assert aspects == ["criterion: Every price is in euros", 'criterion: It says "hello"']
+
+
 def test_the_page_names_the_inputs_of_the_action() -> None:
     table = PAGE.partition("| input |")[2].partition("## pre-commit")[0]
     rows = "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE))

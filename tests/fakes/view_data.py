@@ -156,20 +156,26 @@ class ViewData:
 
 def run_columns(results: Sequence[Json | None], names: Json) -> Json:
     rows = [run_row(each, names) for each in results]
-    of = ("outcome", "score", "decision", "spans", "severity", "disagreement")
-    return {name: [row[name] for row in rows] for name in (*of, "categories", "judges", "caught")}
+    of = ("outcome", "score", "decision", "error_probability", "spans", "severity")
+    others = ("disagreement", "categories", "judges", "caught")
+    return {name: [row[name] for row in rows] for name in (*of, *others)}
 
 
 def run_row(row: Json | None, names: Json) -> Json:
     if row is None:
-        empty: Json = dict.fromkeys(("outcome", "score", "decision", "disagreement", "caught"))
-        return empty | {"spans": 0, "severity": 0, "categories": [], "judges": []}
+        empty: Json = dict.fromkeys(("outcome", "score", "decision", "error_probability"))
+        return (
+            empty
+            | {"disagreement": None, "caught": None}
+            | {"spans": 0, "severity": 0, "categories": [], "judges": []}
+        )
     scores = [each["score"] for each in row["seats"] if each["score"] is not None]
     spans, named = row["spans"], {each["category"] for each in row["spans"] if each["category"]}
     return {
         "outcome": OUTCOMES.index(row["outcome"]),
         "score": row["score"],
         "decision": DECISIONS.index(row["decision"]) if row["decision"] else None,
+        "error_probability": row["error_probability"],
         "spans": len(spans),
         "severity": max((each["severity"] for each in spans), default=0),
         "caught": row.get("caught"),

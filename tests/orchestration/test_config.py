@@ -75,6 +75,12 @@ def test_a_panel_file_sets_the_seats_and_their_models(tmp_path: Path) -> None:
         ("[cascade]\nbuget = 3\n", r"cascade\.buget: .*did you mean 'budget'"),
         ("aggregate = \n", r"cannot be read: .*line 1"),
         ("models = [{ name = 'm', timeout = 'soon' }]", r"timeout.*got 'soon'"),
+        ("models = [{ name = 'm', timeout = nan }]", "timeout must be a number or None, got nan"),
+        (
+            "[cascade]\nstages = [['form']]\ncutoff = nan\n",
+            "cutoff must be a number or None, got nan",
+        ),
+        ("[cascade]\nstages = [{ seats = ['form'], unsure = [0.5, nan] }]", "got nan"),
         (
             "models = [{ name = 'm', price = { prompt = nan, completion = 0 } }]",
             "0 or more dollars",
@@ -93,6 +99,12 @@ def test_a_panel_file_that_does_not_fit_says_where(tmp_path: Path, text: str, pr
 def test_a_missing_panel_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"absent\.toml"):
         read_panel_file(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize("number", ["timeout", "attempts", "max_connections", "min_connections"])
+def test_zero_is_refused_and_does_not_count_as_absent(number: str) -> None:
+    with pytest.raises(ConfigError, match="^model 'm': .* must be positive: .*=0"):
+        _ = replace(ModelConfig(name="m"), **{number: 0}).options  # type: ignore[arg-type]  # the point
 
 
 def test_without_seats_models_are_asked_and_without_models_the_offline_judges() -> None:

@@ -90,7 +90,7 @@ def test_a_judge_is_async_and_takes_a_segment_and_an_aspect() -> None:
         (Narrow(), r"must take \(segment, aspect\)"),
         (Async(signature=""), "signature must be a text"),
         (object(), "lacks a signature"),
-        (Async, "must be an object, and is a class"),
+        (Async, r"is a class: an object is needed, Async\(\)"),
         (SimpleNamespace(signature="x"), "lacks assess"),
         (Unreadable(), r"its signature cannot be read: KeyError\('folder'\)"),
     ):

@@ -1,10 +1,12 @@
 """Names become judges, with the models, checkers and readers that they are handed."""
 
 import json
+import math
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,14 @@ async def test_digits_reach_an_option_that_is_a_text_as_a_text(opened: list[str]
     async with open_panel(judges=judges, models=["m"]) as panel:
         (seat,) = panel.seats
         assert (seat.judge.form, seat.judge.weight) == ("1935", 2)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("number", [math.nan, Decimal("nan"), Decimal("sNaN")])
+async def test_an_option_that_is_nan_is_refused(opened: list[str], number: float) -> None:
+    seat = SeatConfig(judge="asking", model="m", options={"weight": number})
+    with pytest.raises(ConfigError, match="option 'weight' of 'asking'.* number, got"):
+        async with open_configured_panel(PanelConfig(seats=(seat,))):
+            pass
 
 
 async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_otherwise(

@@ -1,4 +1,4 @@
-"""The flags that state requirements: a run exits with 5 if its texts miss them."""
+"""The flags that state requirements: a run exits with 5 if its texts do not meet them."""
 
 from dataclasses import dataclass
 from pathlib import Path

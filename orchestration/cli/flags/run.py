@@ -175,7 +175,7 @@ class BatchFlags(Flags, title="Batches"):
 
     def __post_init__(self) -> None:
         if self.batch_api and self.by_file:
-            raise ConfigError("--batch-api does not go with --batch-out and --batch-in")
+            raise ConfigError("--batch-api cannot be combined with --batch-out and --batch-in")
 
     @property
     def by_file(self) -> bool:
@@ -194,8 +194,9 @@ class BatchFlags(Flags, title="Batches"):
         """
         if self.batch_api or (folder.path / batches.FOLDER).exists():
             raise ConfigError(
-                "--live does not go with a batch that is sent or under way: resume the run without"
-                f" it first, or give the batch up by deleting {folder.path / batches.FOLDER}"
+                "--live cannot be combined with a batch that is sent or under way: resume the run"
+                " without it first, or give the batch up by deleting"
+                f" {folder.path / batches.FOLDER}"
             )
 
     def batches(
@@ -207,7 +208,9 @@ class BatchFlags(Flags, title="Batches"):
         are named.
         """
         if batch_api and self.by_file:
-            raise ConfigError("the run asks by --batch-api: collect that first, then use --live")
+            raise ConfigError(
+                "the run waits for a batch: collect its replies first, then use --live"
+            )
         if not (batch_api or self.by_file):
             return None
         if folder is None:

@@ -161,7 +161,7 @@ def _request(version: Version) -> tuple[Case, str]:
     mark = AnswerMark.of([segment.output, *texts.values()], key="edits")
     marked = _marked(version.text, passages, code=mark.mark)
     fenced = fence({**segment.inputs, task.output_header: marked, "Reported errors": errors})
-    about = {
+    slots = {
         "task_description": task.description,
         "material": fenced.text,
         "mark": fenced.mark,
@@ -169,7 +169,7 @@ def _request(version: Version) -> tuple[Case, str]:
         "code": mark.mark,
     }
     case = Case(passages=passages, mark=mark, fences=fenced.marks)
-    return case, fill_template(_PACKAGE, _TEMPLATE, about)
+    return case, fill_template(_PACKAGE, _TEMPLATE, slots)
 
 
 def _marked(text: str, passages: Sequence[MarkedPassage], *, code: str) -> str:

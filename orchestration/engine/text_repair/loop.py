@@ -213,17 +213,17 @@ async def repair(
         if reason := _over(limits, versions, seconds=current_time() - began):
             return _repaired(versions, Stopped.LIMIT, reason)
         try:
-            made = await _rewritten(best, writer)
+            rewritten = await _rewritten(best, writer)
         except UnusableModelError:
             raise
         except (ModelError, JudgeError) as error:
             log.warning("repair.writer_failed", outcome=error.outcome.value, error=kind_of(error))
             return _repaired(versions, Stopped.WRITER_FAILED, reason_of(error))
-        if made.segment.output == best.text:
+        if rewritten.segment.output == best.text:
             return _repaired(versions, Stopped.UNCHANGED)
-        judged = await _judged(made.segment, aspects, panel)
+        judged = await _judged(rewritten.segment, aspects, panel)
         kept = is_better(judged, best)
-        versions.append(replace(judged, edits=made.edits, kept=kept, usage=made.usage))
+        versions.append(replace(judged, edits=rewritten.edits, kept=kept, usage=rewritten.usage))
         if not kept:
             return _repaired(versions, Stopped.NO_BETTER)
     return _repaired(versions, _end(versions[-1]) or Stopped.ROUNDS)

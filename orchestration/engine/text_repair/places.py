@@ -98,7 +98,7 @@ def passages_in(text: str, errors: Iterable[Marked]) -> tuple[MarkedPassage, ...
 def edits_of(
     text: str, passages: Sequence[MarkedPassage], texts: Mapping[int, str]
 ) -> tuple[SpanEdit, ...]:
-    """Return the edits that replace passages by `texts`, keyed by number; equal texts are no edit.
+    """Return the edits that replace passages by `texts`, keyed by number, where a text differs.
 
     A deletion also removes blanks that it would leave doubled, and the full stop of a sentence that
     it deletes from its beginning; nothing else outside the passages is changed.
@@ -108,20 +108,20 @@ def edits_of(
     ends = (*(passage.start for passage in passages[1:]), len(text))
     for passage, most in zip(passages, ends, strict=False):
         start, end = passage.start, passage.end
-        put = texts.get(passage.number, passage.text)
-        if not put:  # it may take what stands around it, but not what the one before has taken
+        after = texts.get(passage.number, passage.text)
+        if not after:  # a deletion may extend to its surroundings, but not into its neighbours
             start, end = _deleted(text, start, end, least=reached, most=most)
-        if put != passage.text:
+        if after != passage.text:
             before = text[start:end]
             edits.append(
-                SpanEdit(start=start, end=end, before=before, after=put, errors=passage.errors)
+                SpanEdit(start=start, end=end, before=before, after=after, errors=passage.errors)
             )
         reached = end
     return tuple(edits)
 
 
 def _deleted(text: str, start: int, end: int, *, least: int, most: int) -> tuple[int, int]:
-    """Return the interval to delete, within `least` and `most`, for that from `start` to `end`."""
+    """Return the interval to delete instead of `start` to `end`, within `least` and `most`."""
     if _BEGINNING.search(text, 0, start) and (stop := _STOP.match(text, end, most)):
         end = stop.end()
     head, tail = text[least:start], text[end:most]
@@ -137,15 +137,14 @@ def edited(text: str, edits: Sequence[SpanEdit]) -> str:
 
     Raise `ValueError` if they overlap, or do not match this text.
     """
-    kept, put, reached = [], [], 0
+    parts: list[str] = []
+    reached = 0
     for edit in edits:
         if edit.start < reached or text[edit.start : edit.end] != edit.before:
-            raise ValueError(f"{edit!r} is no edit of this text behind {reached}")
-        kept.append(text[reached : edit.start])
-        put.append(edit.after)
+            raise ValueError(f"{edit!r} does not fit this text after offset {reached}")
+        parts += (text[reached : edit.start], edit.after)
         reached = edit.end
-    kept.append(text[reached:])
-    return "".join(part for pair in zip(kept, [*put, ""], strict=True) for part in pair)
+    return "".join([*parts, text[reached:]])
 
 
 def edited_segment(segment: Segment, edits: Sequence[SpanEdit]) -> Segment:

@@ -68,7 +68,7 @@ class Version:
 
     @property
     def unjudged(self) -> tuple[Result, ...]:
-        """The results of aspects that the panel failed to judge; abstentions are no failures."""
+        """The results of aspects that the panel failed to judge; abstentions are not failures."""
         return tuple(
             result
             for result in self.results

@@ -22,7 +22,7 @@ from spanjury.orchestration.report.page import Page, breakable, page_html, safe,
 
 _TEMPLATES = files("spanjury.orchestration.report.drawings") / "templates"
 _MOST_ROWS = 3000
-"""Most rows of a table that is shown without scripts."""
+"""Maximum number of rows of a table that is shown without scripts."""
 _JsonText = dict[str, list[str]]
 """``words``, and ``gaps``: the text before each word and after the last one."""
 
@@ -264,9 +264,9 @@ def _share(part: int, whole: int) -> float:
 
 
 _MOST_TOKENS = 400
-"""Most tokens of a side that are drawn: 160,000 cells of a map."""
+"""Maximum number of tokens of a side that are drawn: 160,000 cells of a map."""
 _PARTNERS = 5
-"""Most similar tokens that are listed for a token."""
+"""Maximum number of similar tokens that are listed for a token."""
 _MOST_LINKS = 3000
 
 FloatArray = NDArray[np.float64]

@@ -57,6 +57,11 @@ class TextRequest(BaseModel):
         "under a header holds passages.",
         max_length=100,
     )
+    question: str | None = Field(
+        default=None,
+        description="The question that the text answers, as the input `Question`; the task is then"
+        " question-answering, unless `task` or the aspects name another.",
+    )
     task: str | None = Field(
         default=None,
         description=f"{_TASK} Without it, the task of the aspects, or the likely one.",
@@ -105,7 +110,7 @@ class TextRequest(BaseModel):
     @cached_property
     def characters(self) -> int:
         """Number of characters of the output and of all texts that it is compared with."""
-        texts = [self.output or "", *self.references]
+        texts = [self.output or "", self.question or "", *self.references]
         for given in (self.source, *(self.inputs or {}).values()):
             passages = given if isinstance(given, list) else [given or ""]
             texts += [each if isinstance(each, str) else each.text for each in passages]

@@ -29,7 +29,11 @@ from spanjury.orchestration.servers.http.checks import (
     translated_errors,
     while_connected,
 )
-from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
+from spanjury.orchestration.servers.http.problems import (
+    ProblemError,
+    fields_at_fault,
+    quota_problem,
+)
 from spanjury.orchestration.servers.http.service import OpenPanel, Service, end_arrival, tenant_of
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services.judging import check as checking
@@ -105,10 +109,10 @@ class GrowingBody:
         line, _, self._rest = self._rest.partition(b"\n")
         try:
             return StreamRequest.model_validate({"output": "", **_object(sound_json(line))})
-        except (DataError, ValidationError, ValueError) as error:
+        except (DataError, ValueError) as error:
             if not self._has_ended:
                 await discard(self._receive)
-            raise ProblemError("body-invalid", f"line 1: {error}", headers=CLOSE) from error
+            raise _problem_of_line_1(error) from error
 
     async def texts(self, begun: str) -> AsyncIterator[str]:
         """Yield `begun` and then the text of each later line as it arrives."""
@@ -152,6 +156,14 @@ class GrowingBody:
         return self._pieces.popleft() if self._pieces else None
 
 
+def _problem_of_line_1(error: Exception) -> ProblemError:
+    if isinstance(error, ValidationError):
+        fields = fields_at_fault(error.errors())
+        return ProblemError("body-invalid", "line 1", more={"fields": fields}, headers=CLOSE)
+    reason = "not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+    return ProblemError("body-invalid", f"line 1: {reason}", headers=CLOSE)
+
+
 def _object(line: str) -> dict[str, object]:
     try:
         value = json.loads(line)
@@ -159,7 +171,7 @@ def _object(line: str) -> dict[str, object]:
         raise DataError("nested too deeply to be read") from error
     if isinstance(value, dict):
         return value
-    raise DataError(f"expected an object, got {line[:40]!r}")
+    raise DataError("expected a JSON object")
 
 
 class EventStream(Response):

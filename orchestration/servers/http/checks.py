@@ -132,6 +132,7 @@ def requested(
     return partial(
         checking.request_of,
         source=asked.given_source,
+        question=asked.question,
         tools=asked.specifications,
         task=asked.task,
         aspects=asked.aspects,
@@ -192,7 +193,7 @@ def require_length(asked: TextRequest, limits: ServiceLimits) -> None:
     length = asked.characters - output
     if length > limits.source:
         detail = (
-            f"source, references and messages have {length} characters;"
+            f"source, question, references and messages have {length} characters;"
             f" at most {limits.source} are allowed"
         )
         raise ProblemError("text-too-long", detail)

@@ -6,9 +6,10 @@ or a path of this machine.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
@@ -16,11 +17,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from spanjury.orchestration.servers.invalid_fields import invalid_fields
 from spanjury.orchestration.services.serving.quotas import QuotaError
 
 MEDIA_TYPE = "application/problem+json"
-_PYDANTICS = "Value error, "
-"""Prefix of pydantic's messages."""
+_UNKNOWN = "there is no such field; /openapi.json lists the fields"
 BASE = "/problems/"
 """Prefix of a type, followed by its name."""
 
@@ -184,10 +185,13 @@ def answer_invalid(_: Request, error: Exception) -> Response:
     for problem in problems:
         if problem["type"] == "json_invalid":
             return ProblemError("body-not-json", _where_not_json(problem)).response()
-    fields = [
-        {"field": _field_path(problem["loc"]), "detail": _detail(problem)} for problem in problems
-    ]
-    return ProblemError("body-invalid", more={"fields": fields[:20]}).response()
+    return ProblemError("body-invalid", more={"fields": fields_at_fault(problems)}).response()
+
+
+def fields_at_fault(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the first 20 fields that pydantic rejects, without their values."""
+    named = invalid_fields(problems, unknown=_UNKNOWN)
+    return [{"field": field, "detail": detail} for field, detail in named[:20]]
 
 
 def _where_not_json(problem: Mapping[str, object]) -> str:
@@ -198,12 +202,6 @@ def _where_not_json(problem: Mapping[str, object]) -> str:
     return f"{context['error']} (character {where[-1]}, counted from 0)"
 
 
-def _detail(problem: Mapping[str, object]) -> str:
-    if problem["type"] == "extra_forbidden":
-        return "there is no such field; /openapi.json lists the fields"
-    return str(problem["msg"]).removeprefix(_PYDANTICS)
-
-
 def answer_http_error(_: Request, error: Exception) -> Response:
     """Return the response to an error of the framework."""
     assert isinstance(error, HTTPException)
@@ -212,9 +210,3 @@ def answer_http_error(_: Request, error: Exception) -> Response:
     kinds = {404: "not-found", 405: "method-not-allowed", 400: "body-not-json"}
     headers = error.headers or {}
     return ProblemError(kinds.get(error.status_code, "internal-error"), headers=headers).response()
-
-
-def _field_path(parts: object) -> str:
-    """Return the path of a field, without the first part, which names body or query."""
-    assert isinstance(parts, tuple)
-    return ".".join(map(str, parts[1:])) or str(parts[0])

@@ -24,6 +24,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.report.metric_card import card_page
+from spanjury.orchestration.servers.invalid_fields import invalid_fields
 from spanjury.orchestration.services.judging import check
 from spanjury.orchestration.services.judging.agent_reports import (
     AspectCard,
@@ -66,6 +67,13 @@ Inputs = Annotated[
     Field(
         description='Instead of a source, several by name; passages as a list: {"Question": "…", '
         '"Context": ["passage 1", "passage 2"]}.'
+    ),
+]
+Question = Annotated[
+    str,
+    Field(
+        description="The question that the text answers; the task is then question-answering,"
+        " unless task or aspects name another."
     ),
 ]
 Task = Annotated[
@@ -136,6 +144,7 @@ class Toolbox:
         tools: Tools = [],  # noqa: B006  as above
         source: Source = "",
         inputs: Inputs = {},  # noqa: B006  as above
+        question: Question = "",
         task: Task = "",
         aspects: Aspects = [],  # noqa: B006  as above
         rubric: Rubric = {},  # noqa: B006  as above
@@ -150,11 +159,12 @@ class Toolbox:
             if (output is None) != bool(messages):
                 raise ToolError("give either output or messages")
             text = output if output is not None else json.dumps([messages, tools])
-            _check_lengths(text, source, inputs)
+            _check_lengths(question + text, source, inputs)
             checked = await agent_tools.check_text(
                 self.panel,
                 messages if output is None else output,
                 source=_source(source, inputs),
+                question=question or None,
                 tools=tools,
                 task=task or None,
                 aspects=aspects,
@@ -172,6 +182,7 @@ class Toolbox:
         context: Context,
         source: Source = "",
         inputs: Inputs = {},  # noqa: B006  as above
+        question: Question = "",
         task: Task = "",
         aspects: Aspects = [],  # noqa: B006  as above
     ) -> CallToolResult:
@@ -180,12 +191,13 @@ class Toolbox:
         Each text is judged by itself, so their order does not matter; both reports are returned.
         """
         with _readable_errors():
-            _check_lengths(a + b, source, inputs)
+            _check_lengths(question + a + b, source, inputs)
             comparison = await agent_tools.compare_texts(
                 self.panel,
                 a,
                 b,
                 source=_source(source, inputs),
+                question=question or None,
                 task=task or None,
                 aspects=aspects,
                 aspects_files=self.aspects_files,
@@ -224,10 +236,8 @@ class _Tool(Tool):
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            problems = "; ".join(
-                f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-                for problem in error.__cause__.errors(include_url=False)
-            )
+            fields = invalid_fields(error.__cause__.errors(), unknown="there is no such argument")
+            problems = "; ".join(f"{field}: {detail}" for field, detail in fields)
             raise ToolError(f"Error executing tool {self.name}: {problems}") from error
 
 
@@ -247,7 +257,7 @@ def _tool(function: Callable[..., object], output: type, *, title: str) -> Tool:
     assert issubclass(Arguments, ArgModelBase)
     return tool.model_copy(
         update={
-            "fn_metadata": _SourcesAsGiven(arg_model=Arguments, output_model=output),
+            "fn_metadata": _TextsAsGiven(arg_model=Arguments, output_model=output),
             "parameters": Arguments.model_json_schema(by_alias=True),
         }
     )
@@ -260,12 +270,12 @@ def _result(kind: type[T], value: T, *, text: str) -> CallToolResult:
     )
 
 
-class _SourcesAsGiven(FuncMetadata):
-    """The arguments of a tool; a source that looks like JSON stays a text."""
+class _TextsAsGiven(FuncMetadata):
+    """The arguments of a tool; an output or a source that looks like JSON stays a text."""
 
     def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Parse lists and objects that a client sent as text, except a source."""
-        given = {name: data[name] for name in ("source",) if name in data}
+        """Parse lists and objects that a client sent as text, except an output or a source."""
+        given = {name: data[name] for name in data.keys() & {"output", "source"}}
         return {**super().pre_parse_json(data), **given}
 
 

@@ -19,6 +19,10 @@ with lazily():
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
 
 _STATISTICS = "Statistics"
+_POOLED = (
+    "no input has rated texts of three systems, so correlations are over all texts (--level pooled)"
+    ", and inputs that are easy for every system raise them"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +48,13 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
         ),
     ] = ()
     level: Annotated[
-        Literal["by-input", "pooled", "system"],
+        Literal["by-input", "pooled", "system"] | None,
         Parameter(
-            "Correlate the systems within each input, all outputs, or the systems' means.",
+            "Correlate the systems within each input, all outputs, or the systems' means; by-input"
+            " by default, or pooled if no input has rated texts of three systems.",
             section=_STATISTICS,
         ),
-    ] = "by-input"
+    ] = None
     correlation: Annotated[
         Literal["pearson", "spearman", "tau-b", "tau-c"],
         replace(CORRELATION, section=_STATISTICS),
@@ -67,8 +72,13 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
     async def answer(self) -> "study_report.StudyReport[findings.MetaFindings]":
         """Measure the agreement; raise as `MarkedStudy.find` does."""
         collected = await anyio.to_thread.run_sync(self._collected)
+        level = self.level
+        if level is None:
+            level = scorers.level_for(collected.ratings)
+            if level == "pooled":
+                collected = replace(collected, notes=(*collected.notes, _POOLED))
         settings = scorers.Settings(
-            level=self.level, method=self.correlation, draws=self.draws, seed=self.seed
+            level=level, method=self.correlation, draws=self.draws, seed=self.seed
         )
         result = await agreement.measure(collected, settings, begin=self.begin)
         return study_report.StudyReport(

@@ -52,13 +52,14 @@ class Compare(FileStudy[ComparedRuns]):
     seed: Annotated[int, SEED] = 1
     draws: Annotated[int, Parameter("Number of bootstrap resamples.", min=1)] = 2000
     fail_on_worse: Annotated[
-        bool, Parameter("Exit with 5 if a decision is worse in the second run.")
+        bool, Parameter("Exit with 5 if a decision is worse, or missing, in the second run.")
     ] = False
 
     def find(self) -> "study_report.StudyReport[ComparedRuns]":
         """Compare the runs.
 
-        Raise `DataError` if a file cannot be read, or the two have no scorer and aspect in common.
+        Raise `DataError` if a file cannot be read, the two have no scorer and aspect or no scored
+        text in common, or decisions must not be worse and the first has none.
         """
         first, second = Path(self.first), Path(self.second)
         scored = [scorers.read_scorers([path], ids=TextIds()) for path in (first, second)]
@@ -71,12 +72,20 @@ class Compare(FileStudy[ComparedRuns]):
         )
         if not differences:
             raise DataError(f"{first} and {second} have no scorer and aspect in common")
+        if not any(row.texts for row in differences):
+            raise DataError(
+                f"{first} and {second} have no scored text in common: texts are matched by id and"
+                " system"
+            )
         decisions = [scorers.read_decisions(path, ids=TextIds()) for path in (first, second)]
-        changed = changes.changes(*decisions)
+        if self.fail_on_worse and not any(decisions[0].values()):
+            raise DataError(f"{first} has no decisions, which --fail-on-worse compares")
+        changed, lost = changes.changes(*decisions), changes.undecided(*decisions)
         names = {"first": str(first), "second": str(second)}
         texts = {text for scorer in (*scored[0], *scored[1]) for text in scorer.scores}
         sourceless = len(texts - sources.keys())
         notes = [marked_texts.sourceless_note(f"{sourceless:,} texts")] if sourceless else []
+        notes += runs.doubts(differences, **names, undecided=len(lost))
         return study_report.file_report(
             ComparedRuns(first=first, second=second, differences=differences, changes=changed),
             name="comparison",
@@ -86,7 +95,9 @@ class Compare(FileStudy[ComparedRuns]):
                 "differences": json.plain(differences, digits=None),
                 "changes": changes.changes_json(changed),
             },
-            missed=[*changes.worsened(changed)] if self.fail_on_worse else (),
+            missed=[*changes.worsened(changed), *changes.unanswered(lost)]
+            if self.fail_on_worse
+            else (),
         )
 
 

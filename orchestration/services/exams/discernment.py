@@ -1,7 +1,7 @@
 """The exam of discernment: whether the score falls when a text is damaged."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import isclose
@@ -20,6 +20,7 @@ with lazily():
     from spanjury.judges import tasks
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
+    from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.discernment import (
         conclusions,
         exam,
@@ -157,7 +158,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
                 result, data=str(texts), recipe=name, seed=settings.seed, declared=measures
             )
 
-        measures = summary.measure_names(condition.name for condition in planned.conditions)
+        measures = summary.ranges_of(condition.name for condition in planned.conditions)
         return Plan(
             run=run,
             total=planned.assessments,
@@ -170,7 +171,7 @@ adiscernment, discernment = from_python(Discernment, name="discernment")
 
 
 def _report(
-    result: "exam.ExamResult", *, data: str, recipe: str, seed: int, declared: Sequence[str]
+    result: "exam.ExamResult", *, data: str, recipe: str, seed: int, declared: "card.Ranges"
 ) -> "study_report.StudyReport[exam.ExamResult]":
     return study_report.exam_report(
         "discernment",

@@ -123,7 +123,7 @@ class Faithfulness(PanelStudy[ExamResult]):
             run=run,
             total=planned.questions(seats=len(seats)),
             scope=scope_of(segments, aspects, parts=parts),
-            measures=findings.MEASURED,
+            measures=findings.RANGES,
         )
 
     def _replayed(self, record: Path) -> Plan[ExamResult]:
@@ -136,7 +136,7 @@ class Faithfulness(PanelStudy[ExamResult]):
         async def run(_: Live) -> "study_report.StudyReport[ExamResult]":
             return await _evaluated(changes, seed=seed, data=str(record))
 
-        return Plan(run=run, total=0, measures=findings.MEASURED)
+        return Plan(run=run, total=0, measures=findings.RANGES)
 
 
 afaithfulness, faithfulness = from_python(Faithfulness, name="faithfulness")
@@ -165,6 +165,7 @@ async def _evaluated(
         ),
         values={**findings.findings_json(outcome), **judge},
         measures=findings.measures_of(outcome),
+        declared=findings.RANGES,
         cautions=findings.cautions(outcome),
         judged=judged,
         files={

@@ -18,6 +18,7 @@ with lazily():
 
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts
+    from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.pairs import comparing, findings
     from spanjury.orchestration.wiring import pair_judges
 
@@ -59,8 +60,8 @@ class PairStudy(PanelStudy[T_co]):
         return comparing.Matching(entries=comparing.Entries.of(named), aspects=tuple(aspects))
 
     @abstractmethod
-    def measure_names(self) -> Sequence[str]:
-        """Return the names of what it measures."""
+    def ranges(self) -> "card.Ranges":
+        """Return the ranges of what it measures."""
 
     async def _compared(self, matching: "comparing.Matching", live: Live) -> "comparing.Compared":
         """Have the pair judge compare; raise as `compare_systems` does."""
@@ -96,7 +97,7 @@ class PairStudy(PanelStudy[T_co]):
             total=total,
             scope=f"{systems}{total} comparisons by {name},"
             f" aspects: {', '.join(aspect.name for aspect in aspects)}",
-            measures=self.measure_names(),
+            measures=self.ranges(),
         )
 
 
@@ -143,9 +144,9 @@ class Pairs(PairStudy["comparing.Compared"]):
             raise ConfigError("name either a system to compare with or a number of pairs to draw")
         return PairStudy.plan(self)
 
-    def measure_names(self) -> Sequence[str]:
-        """Return the names of the measures of a comparison."""
-        return findings.MEASURES
+    def ranges(self) -> "card.Ranges":
+        """Return the ranges of the measures of a comparison."""
+        return findings.RANGES
 
     def report(
         self, compared: "comparing.Compared", segments: Sequence[Segment], *, data: str
@@ -161,6 +162,7 @@ class Pairs(PairStudy["comparing.Compared"]):
             document=lambda _: findings.pairs_report(counted, judge=compared.judge, data=data),
             values=findings.findings_json(counted, judge=compared.judge),
             measures=findings.measures_of(counted),
+            declared=findings.RANGES,
             files={COMPARISONS: study_report.json_lines(comparing.ComparisonRow, compared.rows)},
         )
 

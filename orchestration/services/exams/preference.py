@@ -13,6 +13,7 @@ from spanjury.orchestration.services.exams.pairs import COMPARISONS, PairStudy
 with lazily():
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts
+    from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.pairs import biases, comparing
 
 
@@ -54,9 +55,9 @@ class Preference(PairStudy["biases.Biases"]):
         aspects = given.get("aspects") or ("consistency",)  # on which they are scored
         return {**given, "aspects": aspects, "data": exam_texts.rivals()}
 
-    def measure_names(self) -> Sequence[str]:
-        """Return the names of the biases that are measured."""
-        return biases.MEASURES
+    def ranges(self) -> "card.Ranges":
+        """Return the ranges of the biases that are measured."""
+        return biases.RANGES
 
     def report(
         self, compared: "comparing.Compared", segments: Sequence[Segment], *, data: str
@@ -77,6 +78,7 @@ class Preference(PairStudy["biases.Biases"]):
             document=lambda _: biases.biases_report(measured, judge=compared.judge, data=data),
             values=biases.biases_json(measured, judge=compared.judge),
             measures=biases.measures_of(measured),
+            declared=biases.RANGES,
             cautions=tuple(biases.cautions(measured)),
             files={COMPARISONS: study_report.json_lines(comparing.ComparisonRow, compared.rows)},
         )

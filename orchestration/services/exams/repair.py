@@ -116,7 +116,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(segments, aspects, parts=f"{len(harmful)} damages"),
-            measures=tables.measure_names(),
+            measures=tables.RANGES,
         )
 
     def _writer(self) -> "repairs.Agent | config.ModelConfig":
@@ -155,6 +155,7 @@ def _report(
         document=lambda _: document,
         values=tables.findings_json(result),
         measures=tables.measures_of(result.findings),
+        declared=tables.RANGES,
         cautions=tuple(exam.cautions(result.findings)),
         judged=result.judged,
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},

@@ -13,6 +13,7 @@ from spanjury.orchestration.services.exams.study import Live, PanelStudy, Plan, 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
+    from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.discernment import score_arrays
     from spanjury.orchestration.studies.robustness import attempts, exam, tables
     from spanjury.orchestration.wiring import exam_plugins
@@ -82,7 +83,7 @@ class Robustness(PanelStudy["exam.ExamResult"]):
             else attempts.Flawed(segments=segments)
         )
         planned = exam.Exam(flawed=flawed, aspects=aspects, attacks=attacks, settings=settings)
-        measures = tables.measure_names(attack.family for attack in attacks.values())
+        measures = tables.ranges_of(attack.family for attack in attacks.values())
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
             with self.session(live) as opened:
@@ -104,7 +105,7 @@ arobustness, robustness = from_python(Robustness, name="robustness")
 
 
 def _report(
-    result: "exam.ExamResult", *, data: str, recipe: str, seed: int, declared: Sequence[str]
+    result: "exam.ExamResult", *, data: str, recipe: str, seed: int, declared: "card.Ranges"
 ) -> "study_report.StudyReport[exam.ExamResult]":
     return study_report.exam_report(
         "robustness",

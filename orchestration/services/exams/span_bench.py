@@ -71,7 +71,7 @@ class SpanBench(PanelStudy["findings.BenchResult"]):
             run=run,
             total=len(planned.texts),
             scope=f"{counted(len(planned.texts), 'text')}, {self._aspect}: {', '.join(names)}",
-            measures=findings.measure_names(names),
+            measures=findings.ranges_of(names),
             sets=[each.name for each in planned.sets if each.texts],
         )
 
@@ -160,6 +160,7 @@ def _report(
         ),
         values=findings.findings_json(result.findings, examinee=examinee),
         measures=findings.measures_of(result.findings),
+        declared=findings.ranges_of(each.name for each in planned.sets),
         cautions=findings.cautions(result.findings),
         judged=result.judged,
         files={_RECORDS: write_records},

@@ -36,7 +36,7 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import exam_texts, panels, session
     from spanjury.orchestration.services.people import marked_texts
-    from spanjury.orchestration.studies import judging
+    from spanjury.orchestration.studies import card, judging
     from spanjury.orchestration.wiring import checks, config, plugins
 
 T = TypeVar("T")
@@ -107,13 +107,13 @@ class Plan(Generic[T_co]):
     scope
         What it is about, in a line.
     measures
-        The names of what it measures.
+        Name -> range of what it measures; names alone stand for measures without bounds.
     """
 
     run: "Callable[[Live], Awaitable[study_report.StudyReport[T_co]]]"
     total: int
     scope: str = ""
-    measures: Sequence[str] = ()
+    measures: "card.Ranges | Sequence[str]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,10 @@ from spanjury.orchestration.studies.card import (
     ExamRecord,
     Gate,
     Measure,
+    Ranges,
     card_json,
     card_report,
+    ranges_of,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.estimates import grouped
@@ -348,7 +350,7 @@ def exam_report(
     document: Callable[[Sequence[Picture]], Report],
     values: Mapping[str, object],
     measures: tuple[Measure, ...],
-    declared: Sequence[str] = (),
+    declared: Ranges | Sequence[str] = (),
     cautions: tuple[str, ...] = (),
     scores: ExamScores | None = None,
     judged: Sequence[JudgedText] = (),
@@ -376,7 +378,7 @@ def exam_report(
     measures
         Those that the run could measure, for the card.
     declared
-        Names of all measures of the plan; those without a measure are undefined.
+        All measures of the plan, with their ranges; those without a measure are undefined.
     judged
         The texts with the panel's results, which ``spanjury view FOLDER`` shows.
     files
@@ -384,6 +386,14 @@ def exam_report(
     draw
         Draws pictures into a folder: each with all files that hold it.
     """
+    undefined = {
+        name: Measure(name=name, value=None, says="", count=0, range=values_of)
+        for name, values_of in ranges_of(declared).items()
+    }
+    measures = tuple(
+        replace(each, range=undefined[each.name].range) if each.name in undefined else each
+        for each in measures
+    )
     card: dict[str, object] = {}
     if examinee is not None:
         record = exam_record(exam, examinee, data=data, measures=measures, cautions=cautions)
@@ -409,12 +419,7 @@ def exam_report(
         document=document(()),
         values=findings,
         write=write,
-        measures=MappingProxyType(
-            {
-                **{name: Measure(name=name, value=None, says="", count=0) for name in declared},
-                **{measure.name: measure for measure in measures},
-            }
-        ),
+        measures=MappingProxyType({**undefined, **{measure.name: measure for measure in measures}}),
         scores=scores,
     )
 

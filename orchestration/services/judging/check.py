@@ -25,7 +25,12 @@ from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rubric import concluded
-from spanjury.orchestration.services.judging.panels import Judges, Models, entered
+from spanjury.orchestration.services.judging.panels import (
+    Judges,
+    Models,
+    entered,
+    require_model,
+)
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -103,7 +108,8 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     Raises
     ------
     ConfigError
-        If a name is unknown or parameters contradict each other.
+        If a name is unknown, parameters contradict each other, or a criterion is to be judged
+        without a model.
     """
     request = request_of(
         output,
@@ -118,6 +124,8 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
         system=system,
         aspects_files=aspects_files,
     )
+    asked = [aspect.name for aspect in request.aspects]
+    require_model(asked, panel=panel, judges=judges, models=models)
     async with entered(panel, judges=judges, models=models) as opened:
         return await judge(opened, request)
 

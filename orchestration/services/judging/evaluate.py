@@ -90,7 +90,9 @@ async def run(
             deferral = await session.run(asking)
         # The user watches the copy. It is closed first, so that it reports scores that would be
         # lost.
-        files = [stack.enter_context(ResultWriter(path)) for path in job.outputs]
+        files = [
+            stack.enter_context(ResultWriter(path, resumes=job.resumes)) for path in job.outputs
+        ]
 
         def write(row: JudgedRow) -> None:
             begun()

@@ -41,7 +41,12 @@ from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.judging.check import RubricLike
 from spanjury.orchestration.services.judging.evaluate import JudgedRow, judge_pairs
 from spanjury.orchestration.services.judging.job import check_limit, readable
-from spanjury.orchestration.services.judging.panels import Judges, Models, panel_config
+from spanjury.orchestration.services.judging.panels import (
+    Judges,
+    Models,
+    panel_config,
+    require_model,
+)
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
@@ -387,6 +392,7 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
     named = (aspects,) if isinstance(aspects, str) else tuple(aspects)
     named += weighed.aspects if weighed else ()
+    require_model(named, panel=panel, judges=judges, models=models)
     segments = _opener(
         data, columns=columns_for(task, columns), limit=limit, skip_bad_rows=skip_bad_rows
     )

@@ -50,6 +50,8 @@ class Job:
         The remembered reports to make again: those without an answer, all that failed, or none.
     silent
         No model is called: results are made again from remembered replies.
+    resumes
+        Part files of the results stay until as many rows are written again.
     limits
         The limits of cost, tokens and time, for each session of the job.
     batch_api
@@ -72,6 +74,7 @@ class Job:
     memory: Path | None = None
     again: Literal["unanswered", "failed", "none"] = "unanswered"
     silent: bool = False
+    resumes: bool = False
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy()
     batch_api: bool = False

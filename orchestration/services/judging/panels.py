@@ -1,6 +1,6 @@
 """Panels and texts by name: open a panel, find an aspect, read a file of segments."""
 
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
@@ -18,7 +18,7 @@ from spanjury.judges.core import (
     check_arguments,
     repeatable,
 )
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import Catalogue, is_criterion
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panel_files import read_panel_file
@@ -59,7 +59,7 @@ class OpenedPanel(Panel):
         check_arguments(OpenedPanel.assess, locals())
         life = self.life
         if life.is_closed:
-            raise ClosedModelError("a text comes after its panel was closed: open another")
+            raise ClosedModelError("the panel is closed: open a new one")
         named = _named(segment, aspect) if isinstance(aspect, str) else aspect
         life.under_way += 1
         try:
@@ -196,6 +196,18 @@ def entered(
             "an open panel has its own judges and models: name no others, or open a panel with them"
         )
     return nullcontext(panel)
+
+
+def require_model(
+    aspects: Iterable[str],
+    *,
+    panel: Panel | PanelConfig | Path | str | None,
+    judges: Judges,
+    models: Models,
+) -> None:
+    """Raise `ConfigError` if a criterion is among `aspects` and only offline judges would judge."""
+    if panel is None and not (judges or models) and any(map(is_criterion, aspects)):
+        raise ConfigError("only a model can judge a criterion: pass models=[NAME]")
 
 
 def panel_config(

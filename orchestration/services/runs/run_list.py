@@ -13,6 +13,7 @@ from spanjury.orchestration.services.runs.run_folder import ASSESSMENTS, CLUSTER
 from spanjury.orchestration.wiring.runs import (
     RunContents,
     RunFolder,
+    count_lines,
     is_locked,
     leftovers,
     lock_of,
@@ -25,7 +26,6 @@ from spanjury.orchestration.wiring.runs import (
 
 State = Literal["done", "open", "going on", "damaged"]
 
-_BLOCK = 2**20
 _AGE = re.compile(r"(\d{1,5})([hdw])", re.ASCII)
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
 _NAMED = 5
@@ -141,8 +141,7 @@ def _rows(run: RunFolder, job: Job | None, *, state: State) -> int | None:
 
 def _lines(path: Path) -> int | None:
     try:
-        with path.open("rb") as file:
-            return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
+        return count_lines(path)
     except OSError:
         return None
 

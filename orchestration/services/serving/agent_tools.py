@@ -125,6 +125,7 @@ async def check_text(  # noqa: PLR0913  all but the text have defaults
     output: Output,
     *,
     source: Source | None = None,
+    question: str | None = None,
     tools: Sequence[object] = (),
     task: str | None = None,
     aspects: Sequence[str] = (),
@@ -141,6 +142,7 @@ async def check_text(  # noqa: PLR0913  all but the text have defaults
     request = request_of(
         output,
         source=source,
+        question=question,
         tools=tools,
         task=task,
         aspects=aspects,
@@ -151,13 +153,14 @@ async def check_text(  # noqa: PLR0913  all but the text have defaults
     return text_check(await judge_at_once(panel, pairs, progress=progress))
 
 
-async def compare_texts(
+async def compare_texts(  # noqa: PLR0913  all but the texts have defaults
     panel: Panel,
     a: str,
     b: str,
     /,
     *,
     source: Source | None = None,
+    question: str | None = None,
     task: str | None = None,
     aspects: Sequence[str] = (),
     aspects_files: Sequence[Path] = (),
@@ -168,7 +171,14 @@ async def compare_texts(
     Raises as `check_text` does.
     """
     first, second = (
-        request_of(text, source=source, task=task, aspects=aspects, aspects_files=aspects_files)
+        request_of(
+            text,
+            source=source,
+            question=question,
+            task=task,
+            aspects=aspects,
+            aspects_files=aspects_files,
+        )
         for text in (a, b)
     )
     pairs = [

@@ -36,7 +36,7 @@ _Key = tuple[str, int, int]
 NO_COLUMNS = {
     name: list[object]()
     for name in (
-        *("outcome", "score", "decision", "spans", "severity"),
+        *("outcome", "score", "decision", "error_probability", "spans", "severity"),
         *("disagreement", "categories", "judges", "caught"),
     )
 }
@@ -96,6 +96,7 @@ class RunColumns:
         self._outcomes = array("b")
         self._scores = array("d")
         self._decisions = array("b")
+        self._probabilities = array("d")
         self._spans = array("I")
         self._severities = array("b")
         self._disagreements = array("d")
@@ -120,6 +121,8 @@ class RunColumns:
         self._outcomes.append(_OUTCOMES.get(row.outcome, NOTHING))
         self._scores.append(math.nan if row.score is None else row.score)
         self._decisions.append(_DECISIONS.get(row.decision, NOTHING))
+        probability = row.error_probability
+        self._probabilities.append(math.nan if probability is None else probability)
         self._add_spans(row)
         self._add_seats(row)
         self.offsets.append(offset)
@@ -155,6 +158,9 @@ class RunColumns:
             "score": [_number(self._scores[row]) if row >= 0 else None for row in rows],
             "decision": [
                 _number_or_none(self._decisions[row]) if row >= 0 else None for row in rows
+            ],
+            "error_probability": [
+                _number(self._probabilities[row]) if row >= 0 else None for row in rows
             ],
             "spans": [self._spans[row] if row >= 0 else 0 for row in rows],
             "severity": [self._severities[row] if row >= 0 else 0 for row in rows],
@@ -210,7 +216,7 @@ class RunReading:
         for piece in self.lines.pieces():
             first = len(self.columns)
             for offset, row in piece:
-                if self._only is None or (row.id, row.system) in self._only:
+                if self._only is None or name_of(row.id, row.system) in self._only:
                     self._add(row, offset=offset)
             yield range(first, len(self.columns))
 

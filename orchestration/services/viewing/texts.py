@@ -72,6 +72,7 @@ class Row(msgspec.Struct):
     spans: list[Span]
     seats: list[SeatRow]
     decision: Decision | None = None  # rows of earlier runs have none
+    error_probability: float | None = None
 
 
 class Name(msgspec.Struct):

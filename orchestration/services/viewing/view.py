@@ -223,7 +223,9 @@ class View:
             raise self._thread.problem
         if self._only is not None and not self.rows:
             names = " and ".join(run.name for run in self.runs)
-            raise DataError(f"no text of {names} has an id and a system of the rows to show")
+            raise DataError(
+                f"no text of {names} is among the rows to show (texts are matched by id and system)"
+            )
         if not (is_alone or pairing.shared):
             names = " and ".join(run.name for run in self.runs)
             raise DataError(f"{names} have no row in common: no id, system, task and aspect")

@@ -14,7 +14,7 @@ from spanjury.judges.core import Segment
 from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.sources import source_of
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.correlations.correlation import Method
+from spanjury.stats.correlations.correlation import LEAST_ITEMS, Method
 from spanjury.stats.correlations.grouping import Level, LevelCorrelation, level_correlation
 from spanjury.stats.correlations.metric_permutation import perm_both
 from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
@@ -178,6 +178,12 @@ def has_several_systems(inputs: NDArray[np.intp], *, systems: int) -> bool:
 def resampled_units(*, has_several_systems: bool) -> Over:
     """Return what intervals resample: a few systems do not stand for others."""
     return "both" if has_several_systems else "inputs"
+
+
+def level_for(ratings: Iterable[Ratings]) -> Level:
+    """Return ``by-input``, or ``pooled`` if no input has rated texts of enough systems for it."""
+    most = (int(np.max(np.count_nonzero(~np.isnan(each.human), axis=0))) for each in ratings)
+    return "pooled" if max(most, default=LEAST_ITEMS) < LEAST_ITEMS else "by-input"
 
 
 Proximity = Literal["nearest", "not told apart", "behind", "untested"]

@@ -140,7 +140,9 @@ def _on_spans(findings: MetaFindings) -> Iterator[Prose]:
         if defined:
             best = max(defined, key=lambda judge: defined[judge])
             yield prose(
-                "On {}, the spans of {} are closest to people's (F1 {}).",
+                "On {}, the spans of {} agree "
+                + ("best " if len(defined) > 1 else "")
+                + "with people's by an F1 of {} (0: no character in common, 1: the same ones).",
                 emphasis(spans.aspect),
                 _named(best),
                 f"{defined[best]:.2f}",

@@ -56,6 +56,16 @@ def changes(first: Decisions, second: Decisions) -> tuple[Change, ...]:
     return tuple(sorted(changed, key=lambda change: -change.rise))
 
 
+def undecided(first: Decisions, second: Decisions) -> tuple[Judged, ...]:
+    """Return the results that only the first run decides, on aspects that both runs judged."""
+    aspects = {(judged.task, judged.aspect) for judged in second}
+    return tuple(
+        judged
+        for judged, decision in first.items()
+        if decision and (judged.task, judged.aspect) in aspects and not second.get(judged)
+    )
+
+
 def changes_json(changed: Sequence[Change]) -> list[dict[str, object]]:
     """Return changes as objects, lists, strings, booleans and nulls."""
     return [{**fields_of(change), "worse": change.is_worse} for change in changed]
@@ -87,6 +97,17 @@ def worsened(changed: Sequence[Change]) -> Iterator[str]:
         yield (
             f"no decision is worse in the second run ({len(worse)} worse; worst: {first.text},"
             f" {first.aspect}: {_word(first.first)} -> {_word(first.second)})"
+        )
+
+
+def unanswered(lost: Sequence[Judged]) -> Iterator[str]:
+    """Yield what is not met if the second run must decide whatever the first one decides."""
+    if lost:
+        first = lost[0]
+        yield (
+            "every result with a decision in the first run has one in the second"
+            f" ({len(lost)} {'has' if len(lost) == 1 else 'have'} none; first: {first.text},"
+            f" {first.aspect})"
         )
 
 

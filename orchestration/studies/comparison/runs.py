@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from spanjury.judges.core import unstamped
+from spanjury.judges.core import counted, unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.report import (
     Bullets,
@@ -142,6 +142,21 @@ def differences_report(
     )
 
 
+def doubts(rows: Sequence[Difference], *, first: str, second: str, undecided: int) -> Iterator[str]:
+    """Yield reasons to doubt a comparison: other judges, and results that it leaves out."""
+    if not all(row.same_signature for row in rows):
+        yield (
+            f"{first} and {second} were not scored by the same judges (their signatures differ:"
+            " models, prompts, settings or rules): a difference may come from the judges instead"
+            " of the texts"
+        )
+    if undecided:
+        yield (
+            f"{counted(undecided, 'result')} of {first} {'has' if undecided == 1 else 'have'} a"
+            f" decision there and none in {second}"
+        )
+
+
 def _answer(rows: Sequence[Difference]) -> str:
     """Say which scores are shown to differ, and which run has the higher ones."""
     texts = max((row.texts for row in rows), default=0)
@@ -177,7 +192,9 @@ def _entries(row: Difference) -> Iterator[Entry]:
         yield right(heading, cell, wrap=True)
     yield right("higher", row.higher, only="page")
     yield right("lower", row.lower, only="page")
-    yield right("texts", Cell(row.texts, note=f"(+{alone} in one)" if alone else ""), wrap=True)
+    yield right(
+        "texts", Cell(row.texts, note=f"({alone} more in one run only)" if alone else ""), wrap=True
+    )
     yield right("sources", row.sources, only="page")
 
 

@@ -7,7 +7,15 @@ from spanjury.judges.core import counted
 from spanjury.orchestration.report import Bounded
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.tables import figure
-from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
+from spanjury.orchestration.studies.card import (
+    NOT_NEGATIVE,
+    SHARE,
+    SIGNED,
+    Measure,
+    Ranges,
+    measured,
+    ratio_measure,
+)
 from spanjury.orchestration.studies.discernment.conclusions import (
     ONE_FLIP,
     Conclusion,
@@ -184,8 +192,7 @@ _MEASURES: Mapping[str, str] = {
     "discernment.minimum": "the lowest D of all conditions",
     "discernment.weighted": "average D with a weight for each aspect: the recipe's, which are our"
     " own, or those of --weights",
-    "discernment.effect": "P(drop) - P(rise), the mean over damaged aspects of all conditions; -1"
-    " to 1",
+    "discernment.effect": "P(drop) - P(rise), the mean over damaged aspects of all conditions",
     "discernment.caught.average": "share of damaged texts caught at 10 % false alarms on clean and"
     " harmlessly changed texts, mean over conditions and damaged aspects",
     "discernment.twins_caught": "share of the wrong versions caught at {} false alarms on the"
@@ -204,6 +211,13 @@ _MEASURES: Mapping[str, str] = {
     "retest.moved": "share of the clean texts' scores that change when they are judged again",
 }
 """Name -> what it is, with room for a share."""
+_RANGES: Ranges = {
+    **dict.fromkeys(_MEASURES, SHARE),
+    "discernment.average": NOT_NEGATIVE,
+    "discernment.minimum": NOT_NEGATIVE,
+    "discernment.weighted": NOT_NEGATIVE,
+    "discernment.effect": SIGNED,
+}
 _TABLED = frozenset({"detections", "markings"})
 """Fields that JSON has under `decisions`, in the order of the page."""
 
@@ -273,9 +287,12 @@ def _balanced(balanced: LevelBalanced) -> object:
     return plain({**balanced._asdict(), "by_level": dict(balanced.by_level)})
 
 
-def measure_names(conditions: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of all measures that an exam with these conditions may give."""
-    return (*_MEASURES, *(f"discernment.caught.{condition}" for condition in conditions))
+def ranges_of(conditions: Iterable[str]) -> Ranges:
+    """Return the ranges of all measures that an exam with these conditions may give."""
+    return {
+        **_RANGES,
+        **{f"discernment.caught.{condition}": SHARE for condition in conditions},
+    }
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:

@@ -233,7 +233,7 @@ def example_line(example: Example) -> bytes:
         return _EXAMPLE.dump_json(example, exclude_defaults=True) + b"\n"
     except (PydanticSerializationError, UnicodeEncodeError) as error:
         row = example.provenance.row
-        raise DataError(f"row {row!r} holds what a file cannot: {error}") from error
+        raise DataError(f"row {row!r} cannot be written to a file: {error}") from error
 
 
 def read_lines(path: Path, form: TypeAdapter[T]) -> Iterator[T]:

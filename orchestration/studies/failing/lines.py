@@ -84,7 +84,7 @@ def workflow_command(message: str, *, title: str, location: Location | None = No
 def row_name(failure: Failure) -> str:
     """Return the id and the aspect of a row, and its system unless the id says it."""
     names: Sequence[str] = (failure.segment_id, failure.system, failure.aspect)
-    if not failure.system or failure.system in failure.segment_id:
+    if not failure.system or failure.segment_id.endswith(f"/{failure.system}"):
         names = (failure.segment_id, failure.aspect)
     return one_line(", ".join(names))
 

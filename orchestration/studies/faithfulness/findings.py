@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from spanjury.judges.core import RescoringMethod, counted
 from spanjury.orchestration.report import Bounded
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
+from spanjury.orchestration.studies.card import (
+    SHARE,
+    SIGNED,
+    Measure,
+    Ranges,
+    measured,
+    ratio_measure,
+)
 from spanjury.orchestration.studies.estimates import grouped, numbered, ratios_of
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
@@ -58,8 +65,11 @@ _MEASURES: Mapping[str, str] = {
     "null_adjusted_against": f"share of scores that moved the other way, {_NET}",
     "null_moved": "share of scores that move although the list is the same",
 }
-MEASURED = tuple(f"faithfulness.{name}" for name in _MEASURES)
-"""Names of the measures of an exam."""
+RANGES: Ranges = {
+    f"faithfulness.{name}": SIGNED if name.startswith("null_adjusted") else SHARE
+    for name in _MEASURES
+}
+"""Name of a measure of an exam -> its range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,7 +424,7 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
     with_room = moves_with_room(findings)
     figures: list[tuple[Bounded, int]] = [(moved, moved.trials) for moved in with_room]
     figures += [(net, used) for net in net_moves(findings)]
-    *names, restless = zip(MEASURED, _MEASURES.values(), strict=True)
+    *names, restless = zip(RANGES, _MEASURES.values(), strict=True)
     return (
         *(
             measured(name, figure, says=says, count=count)

@@ -26,7 +26,7 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.json import fields_of
-from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.card import SHARE, Measure, Range, Ranges, measured
 from spanjury.orchestration.studies.estimates import bounded, grouped
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
@@ -331,7 +331,12 @@ _SAYS = {
     ),
     "preference.own_net": _NET,
 }
-MEASURES = tuple(_SAYS)
+RANGES: Ranges = {
+    **dict.fromkeys(_SAYS, SHARE),
+    "preference.longer_net": Range(-0.5, 0.5),
+    "preference.own_net": Range(-0.5, 0.5),
+}
+"""Name of a measure -> its range."""
 _READING = (
     "Agreement: share of the pairs that people's scores separate in which the judge prefers the "
     "same text; a tie counts half. Length: a text is longer if it has at least {} more words. The "

@@ -24,7 +24,7 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.json import fields_of, plain
-from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.card import SHARE, Measure, Ranges, measured
 from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow, OrderRow
@@ -159,7 +159,8 @@ ANSWERED = "Share of comparisons with a preference."
 CONSISTENT = "Share of pairs whose preference is the same in both orders."
 FIRST = "Share of preferences for the text shown first; 0.5 without position bias."
 _SAYS = {"pairs.answered": ANSWERED, "pairs.consistent": CONSISTENT, "pairs.first": FIRST}
-MEASURES = tuple(_SAYS)
+RANGES: Ranges = dict.fromkeys(_SAYS, SHARE)
+"""Name of a measure -> its range."""
 _INTERVALS = (
     "Intervals of 95 % are over sources. A system is preferred if its intervals with every system "
     "that it met are above 0.5."

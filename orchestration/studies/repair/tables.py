@@ -21,7 +21,14 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.json import plain, versions
-from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.card import (
+    NOT_NEGATIVE,
+    SHARE,
+    Measure,
+    Range,
+    Ranges,
+    measured,
+)
 from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
 from spanjury.orchestration.studies.repair.exam import ExamResult, Finding, Findings, Mean, cautions
 from spanjury.stats.proportions import Proportion
@@ -163,6 +170,15 @@ _MEASURES = {
     "clean_gain": "the gain on clean texts",
 }
 """Name -> what it is; all but the last five are fields of the finding over all damaged texts."""
+_GAINS = ("gain", "net_gain", "clean_gain")
+_PER_TEXT = ("new_errors", "inventions")
+_RANGES = {
+    **dict.fromkeys(_MEASURES, SHARE),
+    **dict.fromkeys(_GAINS, Range()),
+    **dict.fromkeys(_PER_TEXT, NOT_NEGATIVE),
+}
+RANGES: Ranges = {f"repair.{name}": values for name, values in _RANGES.items()}
+"""Name of a measure -> its range."""
 
 
 def findings_json(result: ExamResult) -> dict[str, object]:
@@ -188,11 +204,6 @@ def findings_json(result: ExamResult) -> dict[str, object]:
         "shared": list(findings.shared),
         "cautions": list(cautions(findings)),
     }
-
-
-def measure_names() -> tuple[str, ...]:
-    """Return the names of the measures of an exam."""
-    return tuple(f"repair.{name}" for name in _MEASURES)
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:

@@ -24,7 +24,15 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.json import plain, versions
-from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure, measured, ratio_measure
+from spanjury.orchestration.studies.card import (
+    FLAWS_SEEN,
+    SHARE,
+    SIGNED,
+    Measure,
+    Ranges,
+    measured,
+    ratio_measure,
+)
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
 from spanjury.orchestration.studies.robustness.exam import Count, Finding, Findings, cautions
@@ -178,6 +186,7 @@ def _short_line(finding: Finding) -> Line:
 
 
 _SUCCESS = "robustness.attack_success"
+_NET_SUCCESS = "robustness.net_success"
 _WEAKEST = "robustness.weakest_seat"
 _CONTROLS = {
     REPEAT: "the same for unchanged texts that are judged a second time",
@@ -219,9 +228,9 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
             "share of attacks with room after which the score rises or spans vanish",
         ),
         measured(
-            "robustness.net_success",
+            _NET_SUCCESS,
             overall.net,
-            says="success minus that of plain additions of about the same length; -1 to 1",
+            says="success minus that of plain additions of about the same length",
             count=overall.success.trials,
         ),
         *(
@@ -245,18 +254,17 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
     )
 
 
-def measure_names(families: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the measures of an exam with attacks of these families."""
-    return (
-        _SUCCESS,
-        "robustness.net_success",
-        *(f"{_SUCCESS}.{family}" for family in dict.fromkeys(families)),
+def ranges_of(families: Iterable[str]) -> Ranges:
+    """Return the ranges of the measures of an exam with attacks of these families."""
+    shares = (
+        *(f"{_SUCCESS}.{family}" for family in families),
         _WEAKEST,
         *(f"robustness.{control}" for control in _CONTROLS),
         FLAWS_SEEN,
         "robustness.denied",
         "robustness.fell",
     )
+    return {_SUCCESS: SHARE, _NET_SUCCESS: SIGNED, **dict.fromkeys(shares, SHARE)}
 
 
 def _success(finding: Finding, name: str, says: str) -> Measure:

@@ -32,6 +32,8 @@ Cut = Literal["faulty", "not ok"]
 FALSE_ALARMS = 0.15
 """The largest share of texts without errors that may be above the threshold of `score.caught`."""
 
+SPEARMAN = "people.spearman"
+"""The only figure that is no share."""
 FIGURES: Mapping[str, str] = {
     "decision.balanced_accuracy": "mean of the shares of correct decisions on texts with and "
     "without errors, at the better of two cut-offs: faulty, or not ok",
@@ -65,7 +67,7 @@ FIGURES: Mapping[str, str] = {
     "faulty.caught": "share of the texts with errors that are faulty",
     "faulty.false_alarms": "share of the texts without errors that are faulty",
     "faulty.balanced_accuracy": "the same if faulty alone counts as an error",
-    "people.spearman": "rank correlation of the score with people's",
+    SPEARMAN: "rank correlation of the score with people's",
 }
 """Name -> meaning."""
 

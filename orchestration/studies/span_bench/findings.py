@@ -9,12 +9,13 @@ from typing import Literal, NamedTuple
 
 from spanjury.judges.core import ConfigError, choices_for, counted
 from spanjury.orchestration.report.json import plain, versions
-from spanjury.orchestration.studies.card import Gate, Measure, measured
+from spanjury.orchestration.studies.card import SHARE, SIGNED, Gate, Measure, Ranges, measured
 from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, estimates
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, JudgedText, require_distinct
 from spanjury.orchestration.studies.span_bench.figures import (
     FIGURES,
     SHORT_NAMES,
+    SPEARMAN,
     Arrays,
     Coverage,
     Cut,
@@ -417,9 +418,13 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
     )
 
 
-def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the measures of a bench on these sets."""
-    return tuple(_name(figure, name) for name in sets for figure in FIGURES)
+def ranges_of(sets: Iterable[str]) -> Ranges:
+    """Return the ranges of the measures of a bench on these sets."""
+    return {
+        _name(figure, name): SIGNED if figure == SPEARMAN else SHARE
+        for name in sets
+        for figure in FIGURES
+    }
 
 
 def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:

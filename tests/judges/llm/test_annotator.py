@@ -229,7 +229,8 @@ async def test_options_reach_the_wire() -> None:
     ],
 )
 def test_a_bad_option_is_refused_before_any_segment(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="max_errors|max_tokens|temperature|logprobs|samples|prompt|reasoning"):
+    names = "logprobs|max_|prompt|reasoning|samples|temperature"
+    with pytest.raises(ValueError, match=names):
         Annotator(model=ScriptedModel(), **wrong)  # type: ignore[arg-type]  # it is wrong
 
 

@@ -286,7 +286,7 @@ def test_a_live_run_is_resumed_by_batches_and_remembers_it(tmp_path: Path) -> No
         resume = ("resume", "run", "--max-calls", "9", "--no-progress", *QUIET)
         killed_at("create", server, tmp_path, *resume, "--batch-api")
         live = call(tmp_path, *resume, "--live", code=2)
-        assert "--live does not go with a batch" in live.output
+        assert "--live cannot be combined with a batch" in live.output
         assert model.asked == asked
         call(tmp_path, *resume)
         assert (server.steps["create"], model.asked) == (1, 6)
@@ -373,9 +373,9 @@ def test_two_models_have_a_batch_each(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--batch-api", "--batch-out", "x.jsonl"), "does not go with --batch-out"),
-        (("--batch-api", "--no-memory"), "--no-memory does not go with batches"),
-        (("--batch-api", "--dry-run=live"), "does not go with batches"),
+        (("--batch-api", "--batch-out", "x.jsonl"), "cannot be combined with --batch-out"),
+        (("--batch-api", "--no-memory"), "--no-memory cannot be combined with batches"),
+        (("--batch-api", "--dry-run=live"), "cannot be combined with batches"),
         (("--batch-in", "absent.jsonl"), "absent.jsonl: cannot be read"),
     ],
 )

@@ -206,9 +206,9 @@ def test_a_demand_without_a_set_holds_on_each_and_names_the_one_that_fails(tmp_p
 def test_a_figure_that_does_not_exist_meets_no_demand(tmp_path: Path) -> None:
     name = written(tmp_path / "labels.jsonl", [row("x", supported=False), row("y", supported=None)])
     usual = ("bench", "spans", name, "--judge", "form", "--aspect", "fluency", *QUICK)
-    done = call(tmp_path, *usual, "--require", "ece<=1", "--require", "f1>=0", code=5)
-    assert "not met: probability.ece.labels <= 1 (it is -)" in done.stderr
-    assert "not met: characters.f1.labels >= 0 (it is -)" in done.stderr
+    done = call(tmp_path, *usual, "--require", "ece<=.9", "--require", "f1>=.1", code=5)
+    assert "not met: probability.ece.labels <= 0.9 (it is -)" in done.stderr
+    assert "not met: characters.f1.labels >= 0.1 (it is -)" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -229,6 +229,7 @@ def test_a_figure_that_does_not_exist_meets_no_demand(tmp_path: Path) -> None:
             "no such measure 'f2'; choose from balanced_accuracy,",
         ),
         (bridges(), ("--require", "ece"), 2, "a requirement is MEASURE>=NUMBER"),
+        (bridges(), ("--require", "ece<=1"), 2, "probability.ece.texts <= 1 is met by every"),
     ],
 )
 def test_unmeasurable_values_are_refused_with_the_reason(

@@ -202,7 +202,7 @@ def test_a_stage_of_no_seat_is_refused_with_the_seats_that_there_are() -> None:
     )
     done = spanjury("evaluate", "rows.jsonl", "--panel", "panel.toml", code={1, 2})
     said = " ".join(done.output.split())
-    assert "the cascade asks reader, which is no seat of the panel: grounding, form" in said
+    assert "the cascade asks reader, which is not a seat of the panel: grounding, form" in said
 
 
 def test_a_panel_file_is_no_cascade_file() -> None:

@@ -36,6 +36,12 @@ def test_a_file_is_judged_against_its_source(folder: Path) -> None:
     assert not [*folder.glob("results*")]
 
 
+def test_line_ends_of_windows_around_a_text_are_left_out(folder: Path) -> None:
+    (folder / "draft.txt").write_bytes(f"\r\n{WRONG}\r\nIt is green.\r\n".encode())
+    done = call(folder, "check", "draft.txt", "--source", "article.txt", *RULES, "--json")
+    assert json.loads(done.stdout)["output"] == f"{WRONG}\r\nIt is green."
+
+
 def test_a_demand_that_the_text_does_not_meet_ends_with_its_code(folder: Path) -> None:
     flags = ("check", "draft.txt", "--source", "article.txt", *RULES)
     missed = call(folder, *flags, "--fail-on", "decision=faulty", code=GATE)

@@ -103,6 +103,7 @@ def test_flags_come_from_the_environment_too() -> None:
 def test_abstaining_is_no_score_and_no_success() -> None:
     done = spanjury("evaluate", write("rows.jsonl", GOOD), "--aspect", "relevance", code=3)
     assert "abstained" in done.output
+    assert "or add --model NAME: a model judges every aspect, in any language" in done.output
     assert results()[0]["score"] is None
 
 

@@ -156,7 +156,7 @@ def test_damaged_texts_name_their_writer_and_come_again_without_asking(server: I
     [
         (("--damage-model", MODEL, "--recipe", "invariance"), "has no damage that a model"),
         (("--damage-model-base-url", "http://127.0.0.1:1"), "name one with --writer"),
-        (("--recipe", "strange.toml"), "no model is asked for 'lies'; choose from"),
+        (("--recipe", "strange.toml"), "no model can do the damage 'lies'; choose from"),
     ],
 )
 def test_an_unfit_writer_is_refused_before_any_call(flags: tuple[str, ...], problem: str) -> None:

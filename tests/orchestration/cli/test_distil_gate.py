@@ -104,10 +104,10 @@ def test_a_model_whose_record_does_not_say_is_looked_up_in_its_set() -> None:
     for heading in ("aspect of a task", "reading"):
         del record["data"]["counts"][heading]
     Path("model/training.json").write_text(json.dumps(record))
-    gate(*ALONE, "--limit", 2, "--require", "reports.parsed.seen-aspects>=0")
+    gate(*ALONE, "--limit", 2, "--require", "reports.parsed.seen-aspects<=0")
     record["data"]["digest"] = "another"
     Path("model/training.json").write_text(json.dumps(record))
-    done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed>=0")
+    done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed<=0")
     assert "whether it knows these texts cannot be checked" in done.output
     assert "neither its record nor a set says" in done.output
 
@@ -115,7 +115,7 @@ def test_a_model_whose_record_does_not_say_is_looked_up_in_its_set() -> None:
 def test_another_set_may_train_on_what_the_model_did_not() -> None:
     train, test = trained_on(), held_out("set")
     write_set(Path("other"), train=[replace(one, split="train") for one in test], test=test)
-    low = ("--limit", 1, "--require", "reports.parsed>=0")
+    low = ("--limit", 1, "--require", "reports.parsed<=0")
     gate(*ALONE, *low, "--data", "other")
     write_set(Path("other"), train=train[:1], test=[replace(one, split="test") for one in train])
     done = gate(*ALONE, *low, "--data", "other", code=1)
@@ -125,7 +125,7 @@ def test_another_set_may_train_on_what_the_model_did_not() -> None:
 def test_a_limit_draws_the_same_examples_again() -> None:
     drawn = []
     for limit in (3, 3, 5):
-        gate(*ALONE, "--limit", limit, "--require", "reports.parsed>=0")
+        gate(*ALONE, "--limit", limit, "--require", "reports.parsed<=0")
         rows = Path("gate/teacher/held-out/results.jsonl").read_text().splitlines()
         drawn.append({json.loads(row)["id"] for row in rows})
     assert drawn[0] == drawn[1] < drawn[2]
@@ -136,7 +136,7 @@ def test_scores_are_read_as_the_model_was_trained_to_write_them() -> None:
     share = [replace(one, reading="share") for one in held_out("set")]
     write_set(Path("set"), train=trained_on(), test=share)
     write_record(Path("model"), Path("set"), reading={"share": 1})
-    gate(*ALONE, "--limit", 1, "--require", "reports.parsed>=0")
+    gate(*ALONE, "--limit", 1, "--require", "reports.parsed<=0")
     card = json.loads(Path("model/gate/card.json").read_text())
     assert "|reading:share|" in card["exams"][0]["seats"]["distilled"]
 
@@ -145,9 +145,9 @@ def test_other_exams_run_for_every_judge() -> None:
     flags = ["--discernment", TEXTS, "--recipe", "invariance", "--faithfulness", TEXTS]
     people = ["--human", TEXTS, "--aspect", "fluency", "--limit", 3]
     done = gate(
-        *ALONE, *flags, "--robustness", TEXTS, *people, "--require", "people.fluency>=-1", code=5
+        *ALONE, *flags, "--robustness", TEXTS, *people, "--require", "people.fluency>=-.5", code=5
     )
-    assert "not met: people.fluency >= -1 (it is -)" in done.output  # it has judged nothing
+    assert "not met: people.fluency >= -0.5 (it is -)" in done.output  # it has judged nothing
     found = values("teacher")
     exams = ("invariance.steady", "faithfulness.toward", "robustness.attack_success")
     for name in ("spans.f1", *exams, "people.fluency"):
@@ -160,7 +160,7 @@ def test_other_exams_run_for_every_judge() -> None:
 
 
 def test_a_limit_of_time_ends_it_and_the_same_command_goes_on() -> None:
-    low = (*ALONE, "--require", "reports.parsed>=0")
+    low = (*ALONE, "--require", "reports.parsed<=0")
     assert "run the same command to continue" in gate(*low, "--max-seconds", 0.1, code=4).output
     assert not Path("model/gate").exists()
     gate(*low)
@@ -177,6 +177,7 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on() -> None:
         (("--require-over-base", "spans.f2"), 2, "no exam here has 'spans.f2'"),
         (("--require", "people.fluency>=0"), 2, "no exam here has 'people.fluency'"),
         (("--require", "spans.f1"), 2, "a requirement is MEASURE>=NUMBER"),
+        (("--require", "score.error<=100"), 2, "the range of score.error is 0 to 100"),
         (("--no-base", "--require-over-base", "spans.f1"), 2, "--no-base excludes"),
         (("--no-base", "--base", "embedded"), 2, "--no-base excludes"),
         (("--human", TEXTS), 2, "--human needs --aspect"),

@@ -98,15 +98,18 @@ def test_the_doctor_says_whether_a_model_gives_log_probabilities(
 ) -> None:
     with LoopbackServer(chat("ready"), answer) as server:
         done = doctor("--model", "openai-compatible/m", "--model-base-url", server.base_url)
-    (line,) = [line for line in done.output.splitlines() if "log-probabilities" in line]
+    lines = done.output.splitlines()
+    (line,) = [line for line in lines if "log-probabilities" in line]
     assert state in line
+    (python,) = [line for line in lines if line.startswith("│ python ")]
+    assert lines.index(line) < lines.index(python)  # the model was asked about
 
 
 @pytest.mark.parametrize(
     ("answers", "state", "note"),
     [
-        ([chat('{ "ready": "yes" }')], "bounded-schema", "holds replies to it"),
-        ([failure(400, "maxLength"), chat('{"ready": "yes"}')], "schema", "holds replies to it"),
+        ([chat('{ "ready": "yes" }')], "bounded-schema", "enforces this form"),
+        ([failure(400, "maxLength"), chat('{"ready": "yes"}')], "schema", "enforces this form"),
         ([failure(400)] * 2 + [chat("")], "grammar", "the reply is empty"),
         ([chat("ready")], "ignored", "bounded-schema is accepted, but the reply is 'ready'"),
         ([failure(400)] * 3, "text", "the prompt alone asks for it"),

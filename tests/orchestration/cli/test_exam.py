@@ -63,14 +63,28 @@ def test_results_of_another_judge_are_not_replaced_silently() -> None:
 def test_a_judge_that_misses_a_demand_fails_the_build() -> None:
     flags = examine("--demo", "--limit", "12", "--recipe", "invariance")
     spanjury(*flags, "--require", "retest.moved<=0")
-    missed = spanjury(*flags, "--require", "discernment.harmless_disturbed<0", code=5)
-    assert "not met: discernment.harmless_disturbed < 0 (it is" in missed.stderr
+    missed = spanjury(*flags, "--require", "discernment.harmless_disturbed>=1", code=5)
+    assert "not met: discernment.harmless_disturbed >= 1 (it is" in missed.stderr
     assert "see why: exam/report.html" in missed.stderr
     unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5", code=2)
     assert (
         "no such measure 'discernment.caught.negate'; did you mean 'discernment.caught."
         in unknown.stderr
     )
+
+
+def test_a_demand_that_no_or_every_value_meets_is_refused_before_the_exam() -> None:
+    flags = examine("--demo", "--limit", "12", "--recipe", "invariance")
+    for demand, problem in (
+        (
+            "retest.moved<=1",
+            "retest.moved <= 1 is met by every value: the range of retest.moved",
+        ),
+        ("discernment.effect>1", "is met by no value: the range of discernment.effect is -1 to 1"),
+        ("discernment.average>=0", "every value: the range of discernment.average is 0 or more"),
+    ):
+        assert problem in spanjury(*flags, "--require", demand, code=2).stderr
+    assert not Path("exam").exists()
 
 
 def test_the_same_exam_again_gives_the_same_result_and_asks_no_model() -> None:

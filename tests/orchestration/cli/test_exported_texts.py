@@ -112,4 +112,4 @@ def test_texts_need_a_run_that_names_its_data() -> None:
     results = Path("run/results.jsonl").rename("elsewhere.jsonl")
     done = spanjury("export", str(results), "--texts", code=2)
     assert done.stdout == ""
-    assert "nothing names the data of elsewhere.jsonl" in done.stderr
+    assert "it is unknown which data belong to elsewhere.jsonl" in done.stderr

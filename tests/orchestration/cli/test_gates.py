@@ -199,7 +199,7 @@ def test_a_slip_is_refused_before_the_run(folder: Path, flag: str, value: str, s
 @pytest.mark.parametrize("elsewhere", [("--dry-run",), ("--engine", "ray", "--run-dir", "run")])
 def test_a_sample_and_a_cluster_have_no_demands(folder: Path, elsewhere: tuple[str, ...]) -> None:
     done = call(folder, "evaluate", "rows.jsonl", *elsewhere, "--fail-on", "score<3", code=2)
-    assert complaint(done.stderr).endswith("does not go with --fail-on")
+    assert complaint(done.stderr).endswith("cannot be combined with --fail-on")
 
 
 def test_remembered_rows_are_held_alike(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

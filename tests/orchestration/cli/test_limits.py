@@ -9,6 +9,7 @@ import pytest
 from fakes.command import spanjury
 from loopback.answers import STALL, chat
 from loopback.server import LoopbackServer, Received
+from loopback.worded import WordedServer
 
 from spanjury.orchestration.engine import stopping as braking
 from spanjury.orchestration.wiring.runs import RunFolder
@@ -70,16 +71,78 @@ def test_a_limit_of_tokens_ends_the_run_and_a_resume_goes_on() -> None:
     assert not Path("results.jsonl.part").exists()
 
 
-def test_a_resume_that_ends_before_an_earlier_session_did_counts_the_results_of_that_one() -> None:
+def test_a_memory_in_a_file_of_your_own_answers_later_runs_on_other_rows() -> None:
+    memory = ("--memory", "kept.sqlite3", "-o", "out.jsonl")
     with LoopbackServer(GOOD) as server:
-        spanjury(*judge(server), "--max-tokens-total", "3500", code=4)
-        (run,) = map(RunFolder, Path("home").iterdir())
-        assert run.rows_at_stop == count("results.jsonl.part")
-        run.note_stop(39)  # an earlier session came further
-        again = spanjury("resume", run.path.name, code=4)
-    assert f"{count('results.jsonl.part')} of 40 results are in " in again.output
-    assert ", and the memory of the run has 39 from before\n" in again.output
-    assert run.rows_at_stop == 39
+        first = spanjury(*judge(server), *memory, "--max-tokens-total", "3500", code=4)
+        assert "run the same command to continue: kept.sqlite3 has the answers" in first.output
+        spanjury(*judge(server), *memory)
+        assert len(server.requests) == len(ROWS)
+        more = {"id": "new", "task": "summarization", "output": "A new text."}
+        Path("rows.jsonl").write_text("\n".join(map(json.dumps, [more, *ROWS[1:]])))
+        spanjury(*judge(server), *memory)
+        assert len(server.requests) == len(ROWS) + 1
+    assert count("out.jsonl") == len(ROWS)
+    assert not Path("home").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        (["--run-dir", "run"], "--memory cannot be combined with --run-dir"),
+        (["--no-memory"], "--memory cannot be combined with --no-memory"),
+        (["--batch-api"], "--memory cannot be combined with batches"),
+        (["--engine", "ray", "--run-dir", "run"], "--memory cannot be combined with --run-dir"),
+        (["--engine", "ray"], "--engine ray cannot be combined with --memory"),
+    ],
+)
+def test_a_memory_in_a_file_of_your_own_belongs_to_no_run(flags: list[str], problem: str) -> None:
+    refused = spanjury("evaluate", "rows.jsonl", "--memory", "kept.sqlite3", *flags, code=2)
+    assert problem in refused.output
+
+
+def stopped(server: LoopbackServer) -> RunFolder:
+    """Return a run that ended at a limit, with an unreadable reply about the first text."""
+    spanjury(*judge(server), "--max-tokens-total", "3500", code=4)
+    (run,) = map(RunFolder, Path("home").iterdir())
+    assert run.rows_at_stop == count("results.jsonl.part")
+    assert count("results.jsonl.part") > 10
+    return run
+
+
+def test_a_resume_that_ends_before_an_earlier_session_did_keeps_the_results_of_that_one() -> None:
+    unreadable = {"Text 0.": chat("I like it.", usage=USAGE)}
+    with WordedServer(unreadable, otherwise=GOOD) as server:
+        run = stopped(server)
+        parts = [Path("results.jsonl.part"), run.path / "results.jsonl.part"]
+        before = [part.read_bytes() for part in parts]
+        rows = count("results.jsonl.part")
+        # The first text is due before any remembered row, and no call is allowed.
+        none = ("--retry-failed", "--max-tokens-total", "1")
+        again = spanjury("resume", run.path.name, *none, code=4)
+        assert f"{rows} of 40 results are in {parts[0].absolute()}\n" in again.output
+        assert [part.read_bytes() for part in parts] == before
+        assert run.rows_at_stop == rows
+    with LoopbackServer(GOOD) as server:
+        url = ("--model-base-url", server.base_url)
+        spanjury("resume", run.path.name, "--retry-failed", "--max-tokens-total", "99999", *url)
+    assert count("results.jsonl") == count(f"{run.path}/results.jsonl") == 40
+    assert not [*Path().glob("*.part*"), *run.path.glob("*.part*")]
+
+
+def test_a_run_that_goes_on_with_another_aspect_counts_its_own_results_alone() -> None:
+    with LoopbackServer(GOOD) as server:
+        run = stopped(server)
+        former = run.rows_at_stop
+        other = ("--aspect", "coherence", "--max-tokens-total", "2900")
+        again = spanjury("resume", run.path.name, *other, code=4)
+    rows = count("results.jsonl.part")
+    assert former is not None
+    assert 0 < rows < former
+    assert f"{rows} of 40 results are in " in again.output
+    assert run.rows_at_stop == rows
+    written = map(json.loads, Path("results.jsonl.part").read_text().splitlines())
+    assert {row["aspect"] for row in written} == {"coherence"}
 
 
 def test_a_limit_of_cost_goes_by_the_price_in_the_panel_file() -> None:
@@ -186,8 +249,20 @@ def test_a_dry_run_without_key_address_or_paid_judge_says_what_it_knows(
         in done.output
     )
     assert "no price is known for openai-compatible/judge" in done.output
+    assert cells(figures(done.output)["dollars"]) == ["dollars", "unknown", "unknown"]
     free = spanjury("evaluate", "rows.jsonl", "--judge", "form", "--dry-run")
     assert cells(figures(free.output)["calls"]) == ["calls", "0", "0"]
+    assert cells(figures(free.output)["dollars"]) == ["dollars", "0.0000", "0.0000"]
+
+
+def test_a_dry_run_with_an_unpriced_model_calls_its_dollars_a_minimum() -> None:
+    with LoopbackServer(GOOD) as server:
+        command = priced(server)
+        unpriced = f'[[models]]\nname = "openai-compatible/b"\nbase_url = "{server.base_url}"\n'
+        Path("panel.toml").write_text(Path("panel.toml").read_text() + unpriced)
+        for flag in ("--dry-run", "--dry-run=live"):
+            dollars = cells(figures(spanjury(*command, flag).output)["dollars"])
+            assert dollars[1].startswith("over "), flag
 
 
 def test_a_dry_run_of_a_shard_without_rows_costs_nothing() -> None:
@@ -202,8 +277,9 @@ def test_a_live_dry_run_says_what_it_pays_for_and_leaves_nothing() -> None:
     with LoopbackServer(GOOD) as server:
         done = spanjury(*priced(server), "--dry-run=live")
         assert len(server.requests) == 20
-    said = "making 20 of 40 assessments now, and their calls cost money: 20 calls, about "
-    assert done.output.startswith(said)
+    price = "20 of 40 assessments are made now. They cost 20 calls, about "
+    assert done.output.startswith(price)
+    assert " if replies are long)" in done.output.splitlines()[0]
     lines = figures(done.output)
     assert "40 to 40" in lines["calls"]
     assert "4,000 to 4,000" in lines["tokens"]
@@ -298,5 +374,5 @@ def test_a_cluster_refuses_flags_it_cannot_use(flags: tuple[str, ...]) -> None:
     refused = spanjury(
         "evaluate", "rows.jsonl", "--engine", "ray", "--run-dir", "run", *flags, code=2
     )
-    assert f"--engine ray does not go with {flags[0]}" in refused.output
+    assert f"--engine ray cannot be combined with {flags[0]}" in refused.output
     assert not Path("run").exists()

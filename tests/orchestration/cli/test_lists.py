@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from fakes.command import SPANJURY, call, environment, spanjury
@@ -196,36 +197,59 @@ def test_a_word_that_nothing_holds_is_a_usage_error() -> None:
     assert "did you mean 'searcher'?" in spanjury("judges", "serching", code=2).stderr
 
 
-@pytest.mark.parametrize("arguments", [["judges"], ["--help"], ["tasks", "--json"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["judges"],
+        ["--help"],
+        ["tasks", "--json"],
+        ["check", "--text", "It opened.", "--judge", "form", "--task", "summarization"],
+    ],
+)
 def test_if_the_reader_of_the_output_has_left_the_command_ends_quietly(
     tmp_path: Path, arguments: list[str]
 ) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        [*SPANJURY, *arguments],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    os.close(writing)
+    done = without_reader(tmp_path, *arguments, stream="stdout")
     assert (done.returncode, done.stderr) == (141, b"")
 
 
 def test_if_the_reader_of_errors_has_left_a_wrong_command_ends_with_the_same_code(
     tmp_path: Path,
 ) -> None:
+    done = without_reader(tmp_path, "no-command", stream="stderr")
+    assert (done.returncode, done.stdout) == (141, b"")
+
+
+def test_a_run_whose_reader_has_left_judges_all_rows_and_ends_with_the_same_code(
+    tmp_path: Path,
+) -> None:
+    rows = [{"output": f"Text {n}.", "task": "summarization"} for n in range(9)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    flags = ("--judge", "form", "--aspect", "fluency", "--show", "all", "-o", "r.jsonl")
+    done = without_reader(tmp_path, "evaluate", "rows.jsonl", *flags, stream="stdout")
+    assert (done.returncode, done.stderr) == (141, b"9 results are in r.jsonl\n")
+    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 9
+    # A requirement that is not met is worth more than the code of the reader.
+    failing = ("--fail-on", "score>=4", "--json")
+    done = without_reader(tmp_path, "evaluate", "rows.jsonl", *flags, *failing, stream="stdout")
+    assert done.returncode == 5
+
+
+def without_reader(
+    folder: Path, *arguments: str, stream: Literal["stdout", "stderr"]
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run the command while no program reads one of its streams."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [*SPANJURY, "no-command"],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=writing,
-        check=False,
-    )
-    os.close(writing)
-    assert (done.returncode, done.stdout) == (141, b"")
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writing}
+    try:
+        return subprocess.run(
+            [*SPANJURY, *arguments],
+            cwd=folder,
+            env=environment(folder),
+            stdout=streams["stdout"],
+            stderr=streams["stderr"],
+            check=False,
+        )
+    finally:
+        os.close(writing)

@@ -90,7 +90,7 @@ def test_a_judge_that_fails_on_every_row_is_shown_three_times_a_minute(
     log.error("panel.seat_broken", segment_id=9, seat="yours", error="ValueError")
     written = capsys.readouterr().err
     assert [row for row in range(10) if f"segment_id={row} " in written] == [0, 1, 2, 9]
-    assert written.count("more errors of this kind are left out for a minute; --log-file") == 1
+    assert written.count("further errors of this kind are hidden for a minute; --log-file") == 1
     assert len(lines(path)) == 10
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 61)

@@ -151,6 +151,25 @@ def test_tables_are_short_and_pages_and_pictures_are_kept(tmp_path: Path) -> Non
     }
 
 
+def test_texts_of_too_few_systems_for_an_input_are_pooled_with_a_caution(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    caution = "no input has rated texts of three systems, so correlations are over all texts"
+    found = values(tmp_path)
+    assert found["settings"]["level"] == "by-input"  # type: ignore[call-overload]  # settings are no list
+    assert not found["notes"]
+    lines = [json.dumps({**row, "doc_id": str(row["id"])}) for row in rows()]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    found = values(tmp_path)
+    assert {one["scorer"]: one["items"] for one in found["agreements"]}["ann"] == 16
+    assert {one["scorer"]: one["value"] for one in found["agreements"]}["ann"] == pytest.approx(1)
+    assert str(found["notes"][0]).startswith(caution)
+    asked = values(tmp_path, "--level", "by-input")
+    assert not asked["notes"]
+    assert asked["agreements"][0]["value"] is None
+    people = ("--human", "rows.jsonl", *QUICK)
+    assert caution in " ".join(call(tmp_path, "meta", "results.jsonl", *people).stdout.split())
+
+
 def test_two_runs_with_the_same_judges_get_different_names(tmp_path: Path) -> None:
     folder_with(tmp_path)
     (tmp_path / "second.jsonl").write_bytes((tmp_path / "results.jsonl").read_bytes())

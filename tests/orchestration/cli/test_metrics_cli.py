@@ -248,6 +248,59 @@ def test_changed_decisions_are_listed_and_may_fail_the_comparison() -> None:
     spanjury("compare", "b.jsonl", "a.jsonl", "--fail-on-worse")
 
 
+@pytest.fixture
+def judged() -> list[dict[str, object]]:
+    """Return the result rows of a run, which are in a.jsonl."""
+    flags = ("--task", "summarization", "--aspect", "consistency", "--no-memory")
+    spanjury("evaluate", "texts.jsonl", *flags, "--judge", "grounding", "-o", "a.jsonl")
+    return [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
+
+
+def write(path: str, rows: list[dict[str, object]]) -> None:
+    Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def test_runs_without_a_text_in_common_cannot_be_compared(judged: list[dict[str, object]]) -> None:
+    write("b.jsonl", [{**row, "id": f"new-{row['id']}"} for row in judged])
+    done = spanjury("compare", "a.jsonl", "b.jsonl", "--fail-on-worse", code=1)
+    assert "a.jsonl and b.jsonl have no scored text in common" in done.stderr
+
+
+def test_a_decision_that_the_second_run_lacks_is_reported_and_fails_the_gate(
+    judged: list[dict[str, object]],
+) -> None:
+    unscored: dict[str, object] = {
+        "score": None,
+        "decision": None,
+        "outcome": "timed_out",
+        "seats": [],
+    }
+    write("b.jsonl", [{**judged[0], **unscored}, *judged[6:]])
+    done = spanjury("compare", "a.jsonl", "b.jsonl")
+    assert "6 results of a.jsonl have a decision there and none in b.jsonl" in " ".join(
+        done.stdout.split()
+    )
+    done = spanjury("compare", "a.jsonl", "b.jsonl", "--fail-on-worse", code=5)
+    assert "has one in the second (6 have none; first: " in done.stderr
+    spanjury("compare", "b.jsonl", "a.jsonl", "--fail-on-worse")
+
+
+def test_the_gate_is_refused_for_scores_without_decisions() -> None:
+    spanjury("metrics", "score", "texts.jsonl", "--metric", "f1", "-o", "m.jsonl")
+    done = spanjury("compare", "m.jsonl", "m.jsonl", "--fail-on-worse", code=1)
+    assert "m.jsonl has no decisions, which --fail-on-worse compares" in done.stderr
+
+
+def test_a_comparison_says_that_the_judges_are_not_the_same(
+    judged: list[dict[str, object]],
+) -> None:
+    warning = "a.jsonl and b.jsonl were not scored by the same judges"
+    for signature, is_warned in ((judged[0]["signature"], False), ("panel|other", True)):
+        write("b.jsonl", [{**row, "signature": signature} for row in judged])
+        shown = " ".join(spanjury("compare", "a.jsonl", "b.jsonl").stdout.split())
+        assert (warning in shown) == is_warned
+
+
 def test_runs_without_a_scorer_in_common_cannot_be_compared() -> None:
     spanjury("metrics", "score", "texts.jsonl", "--metric", "f1", "-o", "a.jsonl")
     spanjury("metrics", "score", "texts.jsonl", "--metric", "wer", "-o", "b.jsonl")

@@ -31,6 +31,7 @@ from spanjury.orchestration.cli.run_view import View
 from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
+from spanjury.orchestration.engine.spending import Spending
 from spanjury.orchestration.engine.summary import Summary
 
 RESULT = Result(segment=segment(), aspect=ASPECT, report=PanelReport(score=3))
@@ -399,6 +400,9 @@ def test_the_calls_of_this_run_are_shown_only_if_there_are_any() -> None:
     free = Run(price=None).asks()
     free.spends(calls=2, tokens=1_000)
     assert spent(free.meter) == "this run: 2 calls, 1,000 tokens"
+    resumed = Run(price=None).asks()
+    resumed.meter.before["judge"] = Spending(calls=31, tokens=3_720)
+    assert spent(resumed.meter) == "this run: no calls; with earlier runs: 31 calls, 3,720 tokens"
 
 
 def test_a_slow_models_speed_is_taken_over_a_minute() -> None:

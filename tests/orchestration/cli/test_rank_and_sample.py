@@ -188,6 +188,16 @@ def test_a_sample_marked_in_the_view_counts_by_its_chances(tmp_path: Path, judge
     assert (aspect["marked"], aspect["without_chance"]) == (8, 0 if 23 in numbers else 1)
 
 
+def test_a_sample_of_texts_whose_ids_end_in_their_system_is_viewed(
+    tmp_path: Path, judge: Judge
+) -> None:
+    texts = [{**text, "id": f"{str(text['id'])[4:]}/{text['system']}"} for text in rows()]
+    judge(texts, "run")
+    call(tmp_path, "sample", "run", "-n", "8", "--for", "calibration", "-o", "s.jsonl")
+    page = call(tmp_path, "view", "run", "--rows", "s.jsonl", "--html", "p.html")
+    assert "8 of 8 results" in page.stderr
+
+
 def test_sampled_rows_are_those_of_the_data_with_their_chance(tmp_path: Path, judge: Judge) -> None:
     texts = [{**one, "meta": {"doc_id": one["id"]}} for one in rows()]
     judge(texts, "run")
@@ -266,7 +276,7 @@ def test_a_view_of_rows_that_are_not_in_the_run_says_so(tmp_path: Path, judge: J
     judge(rows(), "run")
     write(tmp_path / "strange.jsonl", [row("cow", 1, output=GOOD)])
     done = call(tmp_path, "view", "run", "--rows", "strange.jsonl", "--html", "p.html", code=1)
-    assert "no text of run has an id and a system" in complaint(done.stderr)
+    assert "no text of run is among the rows to show" in complaint(done.stderr)
 
 
 def test_the_benchmarks_hide_marks_and_compare_with_all(

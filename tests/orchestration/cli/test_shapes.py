@@ -144,7 +144,7 @@ def test_other_columns_are_judged_and_kept_for_resuming(tmp_path: Path) -> None:
         (("--shape", "qa"), 1, "the row has no output, only text, summary; name the column"),
         (("--column", "output=sumary"), 1, "'sumary' for output: did you mean 'summary'?"),
         (("--shape", "rag"), 2, "did you mean 'ragas'?"),
-        ((*FLAGS, "--engine", "ray", "--run-dir", "run"), 2, "does not go with --column"),
+        ((*FLAGS, "--engine", "ray", "--run-dir", "run"), 2, "cannot be combined with --column"),
     ],
 )
 def test_columns_that_cannot_be_mapped_are_reported(
@@ -173,7 +173,7 @@ def test_a_source_that_knows_its_own_names_only_says_so(
     (described / "entry_points.txt").write_text("[spanjury.sources]\nown = names_of_its_own:read\n")
     monkeypatch.syspath_prepend(tmp_path)
     assert next(open_source(Path("x.own"))) == Segment(segment_id="a", output="x.own")
-    with pytest.raises(ConfigError, match="'own' reads columns by its own names only"):
+    with pytest.raises(ConfigError, match="'own' takes no columns of other names"):
         open_source(Path("x.own"), columns=("output=a",))
 
 
@@ -366,8 +366,8 @@ def test_one_id_in_several_systems_is_one_text_of_several_systems(tmp_path: Path
     assert isinstance(first, Segment)
     assert isinstance(third, Segment)
     assert (first.segment_id, third.segment_id) == ("d1", "d1/m2")
-    assert "line 2: the id 'd1' is that of line 1 already" in str(second)
-    assert "line 4: the id 'd1/m2' is that of line 3 already" in str(fourth)
+    assert "line 2: line 1 already has the id 'd1'" in str(second)
+    assert "line 4: line 3 already has the id 'd1/m2'" in str(fourth)
 
 
 @pytest.mark.parametrize(

@@ -277,9 +277,9 @@ def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() ->
     assert "Decisions: shares of all texts, scored or not" in view
     basis_of = "Basis: 160 correct texts from made-up summaries."
     called = "of correct texts are called"
-    rates = f"False alarms: 5% {called} faulty, 15% {called} unsure or faulty."
+    rates = f"5% {called} faulty, 15% {called} unsure or faulty."
     assert f"{rates} {basis_of}" in view
-    reason = "because it was not measured for these judges."
+    reason = "because it was not measured for these judges or this language."
     unknown = "The false-alarm rate is unknown on consistency"
     assert f"{unknown} (1 of 3 faulty or unsure results), {reason}" in view
     assert f"The miss rate is unknown on consistency, {reason}" in view
@@ -354,7 +354,7 @@ def test_the_table_says_how_many_wrong_texts_are_called_ok_with_the_spread() -> 
         result(1.4, GOOD, **{**FAULTY, "basis": spread}),
     )
     assert (
-        "Misses: 8% of wrong texts are called ok (3-15%, depending on the kind of text)."
+        "8% of wrong texts are called ok (3-15%, depending on the kind of text)."
         " Basis: 90 wrong texts from made-up summaries." in view
     )
     assert "6% of correct texts are called faulty (1-12%, depending on the kind of text)." in view
@@ -395,7 +395,7 @@ def test_the_table_has_a_row_for_each_task_where_there_are_several() -> None:
 def test_the_table_shows_what_the_judges_took_if_they_asked_a_model() -> None:
     spent = Usage(calls=600, prompt=10_000, cached=4_000, completion=500, reasoning=20)
     view = summed(*[result(4, replace(GOOD, usage=spent), GOOD)] * 2)
-    assert "cached replies: what they cost when first made" in view
+    assert "a cached reply counts with its original cost" in view
     assert "seat0 │ 1,200 │ 20,000 │ 8,000 │ 1,000 │ 40" in view
     assert "seat1 │" not in view
     assert "no tokens" not in view
@@ -405,5 +405,5 @@ def test_replies_without_counts_of_tokens_are_named_below_the_table() -> None:
     silent = replace(GOOD, usage=Usage(calls=1))
     view = summed(*[result(4, silent, GOOD)] * 2)
     assert "seat0 │ 2 │ 0 │ 0 │ 0 │ 0" in view
-    assert "seat0: the server counted no tokens for 2 reports; the table has 0 for them" in view
+    assert "seat0: the server counted no tokens for 2 reports: the table shows 0" in view
     assert "Tokens used by the judges" not in summed(result(4, GOOD))

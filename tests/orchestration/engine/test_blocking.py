@@ -15,13 +15,14 @@ from spanjury.orchestration.engine.blocking import with_longest_step
 
 @pytest.fixture
 def wait(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Return a function that lets time pass on the clock of the steps."""
+    """Return a function that lets time pass on the clock of the steps, without computing."""
     now = [0.0]
 
     def passes(seconds: float) -> None:
         now[0] += seconds
 
     monkeypatch.setattr(blocking, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(blocking, "thread_time", lambda: 0.0)
     return passes
 
 
@@ -66,6 +67,23 @@ async def test_an_error_and_a_cancellation_reach_the_code(wait: Callable[[float]
         await with_longest_step(waits, noted.append)
     assert scope.cancelled_caught
     assert noted == [2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("computes", "lasts", "noted"), [(0.4, 3.0, 0.4), (2.0, 3.0, 2.0), (0.1, 3.0, 2.0)]
+)
+async def test_a_step_during_which_other_programs_run_counts_as_long_as_it_computes(
+    monkeypatch: pytest.MonkeyPatch, computes: float, lasts: float, noted: float
+) -> None:
+    steps: list[float] = []
+    monkeypatch.setattr(blocking, "perf_counter", iter((0.0, lasts)).__next__)
+    monkeypatch.setattr(blocking, "thread_time", iter((0.0, computes)).__next__)
+
+    async def work() -> None:
+        pass
+
+    await with_longest_step(work, steps.append)
+    assert steps == [noted]
 
 
 @pytest.mark.parametrize(("seconds", "warnings"), [(1.5, 1), (0.5, 0)])

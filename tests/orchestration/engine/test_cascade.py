@@ -178,7 +178,7 @@ def test_an_expected_score_is_on_the_aspects_own_scale() -> None:
         (lambda: Stage(seats=("a",), disagreement=0.0), "over 0 points"),
         (lambda: Stage(seats=("a",), score_map=ScoreMap(knots=(2.0,), values=(0.5,))), "0 to 1"),
         (lambda: Stage(seats=("a",), score_map=ScoreMap(knots=(0.5,), values=(3.0,))), "0 to 1"),
-        (lambda: cascade().require_seats(["a", "b", "c"]), "asks d, which is no seat"),
+        (lambda: cascade().require_seats(["a", "b", "c"]), "asks d, which is not a seat"),
         (lambda: cascade().require_seats(["a", "b", "c", "d", "e"]), "no stage for e"),
     ],
 )

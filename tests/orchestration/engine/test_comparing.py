@@ -67,7 +67,7 @@ async def test_a_judge_that_no_order_sways_is_asked_once() -> None:
         (
             PairReport(preference=A, spans_a=(mark("Some other text", "other"),)),
             Outcome.BACKEND_FAILED,
-            "does not read",
+            "of the output is not",
         ),
         (PairReport(preference=A, spans_b=("Some",)), Outcome.BACKEND_FAILED, "not ErrorSpan"),  # type: ignore[arg-type]
         (PanicError("rust"), Outcome.BACKEND_FAILED, "own code failed: PanicError('rust')"),

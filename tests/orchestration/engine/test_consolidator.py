@@ -202,7 +202,7 @@ def test_options_out_of_range_are_refused_when_it_is_built() -> None:
         AgentConsolidator(model=model, max_spans=0)
     with pytest.raises(ValueError, match="retries must not be negative"):
         AgentConsolidator(model=model, retries=-1)
-    with pytest.raises(ValueError, match="not a decoding"):
+    with pytest.raises(ValueError, match="max_tokens must be positive"):
         AgentConsolidator(model=model, max_tokens=0)
 
 

@@ -101,7 +101,7 @@ def test_a_probability_decides_by_its_thresholds_and_states_their_false_alarms(
 def test_a_text_between_the_thresholds_is_undecided_in_plain_words() -> None:
     found = decided(seat("reader", 0.52))
     assert found.basis.reason == (
-        "Cannot tell: the probability of an error is 0.52, between 0.40 and 0.80."
+        "The probability of an error is 0.52. From 0.40 to 0.80 the judges cannot tell."
     )
 
 
@@ -118,6 +118,28 @@ def test_ok_states_how_many_wrong_texts_are_called_so_and_both_rates_their_sprea
     assert fine.basis.measured_on == "90 wrong texts from made-up summaries"
     assert (wrong.basis.false_alarms, wrong.basis.spread) == (0.05, (0.01, 0.12))
     assert fine.basis.false_alarms is wrong.basis.misses is None
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_error_rates_of_english_texts_are_not_stated_for_a_text_in_another_language(
+    share: float,
+) -> None:
+    english = replace(MEASURED, misses=0.08, wrong_texts=90, are_english=True)
+    texts = ("The bridge was opened in 1935.", "Die Brücke wurde 1935 eröffnet und ist neu.")
+    known, unknown = (
+        decide(
+            (seat("reader", share),),
+            (),
+            score=4,
+            scale=Scale(),
+            thresholds=[english],
+            output=output,
+        )
+        for output in texts
+    )
+    assert known.decision is unknown.decision
+    assert known.basis.measured_on.endswith(" English texts from made-up summaries")
+    assert (unknown.basis.share, unknown.basis.measured_on) == (None, "")
 
 
 def test_the_probability_is_recalibrated_where_that_was_measured_for_these_judges() -> None:
@@ -479,7 +501,7 @@ async def test_unverified_sentences_of_all_seats_are_joined_and_marked_ones_left
 async def test_a_sentence_that_is_not_in_the_text_costs_the_seat_its_report() -> None:
     made_up = Unverified(start=0, end=3, text="xyz", probability=0.5, reason="New.")
     report = await panel(Report(score=3, unverified=(made_up,))).assess(segment(), ASPECT)
-    assert "does not read 'xyz'" in report.reason
+    assert "is not 'xyz'" in report.reason
     listed = Report(score=3, unverified=("xyz",))  # type: ignore[arg-type]  # wrong on purpose
     assert "not Unverified" in (await panel(listed).assess(segment(), ASPECT)).reason
 

@@ -146,7 +146,7 @@ def test_a_closed_panel_and_one_of_another_loop_are_named_at_once() -> None:
 
         async def come_late() -> None:
             panel = await leave()
-            with pytest.raises(ConfigError, match="after its panel was closed"):
+            with pytest.raises(ConfigError, match="the panel is closed: open a new one"):
                 await ask(panel)
 
         anyio.run(come_late)

@@ -27,6 +27,7 @@ from spanjury.judges.core import (
     SpanRef,
     Usage,
     Verdict,
+    not_about,
 )
 from spanjury.orchestration.engine.seats import checked_report
 
@@ -104,6 +105,15 @@ async def test_a_panel_whose_seats_all_abstain_abstains_and_says_why() -> None:
     assert report.reason == "seat0, seat1: not my aspect"
 
 
+async def test_a_judge_of_other_aspects_does_not_explain_why_an_aspect_was_not_judged() -> None:
+    other = FixedJudge(says=not_about(ASPECT, "the form of the text"))
+    abstains = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="it is German"))
+    report = await panel_of(other, abstains).assess(segment(), ASPECT)
+    assert report.reason == "seat1: it is German"
+    alone = await panel_of(other).assess(segment(), ASPECT)
+    assert alone.reason == "seat0: consistency is not about the form of the text"
+
+
 async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
     task = replace(ASPECT.task, input_headers={"Article": ()})
     aspect = replace(ASPECT, task=task, needs=("Article",))
@@ -111,6 +121,11 @@ async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
     assert report.outcome is Outcome.ABSTAINED
     assert report.seats[0].report.reason == (
         "consistency cannot be judged without an input Article"
+    )
+    misnamed = replace(segment(), inputs={}, meta={"year": 2001, "article": "It opened in 1932."})
+    report = await panel_of(*scoring(5)).assess(misnamed, aspect)
+    assert report.seats[0].report.reason.endswith(
+        "; 'article' is not among the inputs: name it by --column inputs.Article=article"
     )
 
 
@@ -201,7 +216,7 @@ class FixedConsolidator:
     ("gives", "reason"),
     [
         ((), "the consolidator returned (), not a Consolidation"),
-        (merged(mark("Another text", "text")), "(8, 12) of the output does not read 'text'"),
+        (merged(mark("Another text", "text")), "(8, 12) of the output is not 'text'"),
         (
             merged(replace(mark(TEXT.output, "1935"), explanation=None)),  # type: ignore[arg-type]  # another's code
             "the consolidator gave None as explanation of its ErrorSpan, not str",

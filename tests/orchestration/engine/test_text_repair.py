@@ -293,5 +293,5 @@ def test_deletions_side_by_side_take_the_blank_between_them_once(
     ],
 )
 def test_edits_of_another_text_or_over_each_other_are_refused(edits: tuple[SpanEdit, ...]) -> None:
-    with pytest.raises(ValueError, match="is no edit of this text"):
+    with pytest.raises(ValueError, match="does not fit this text"):
         edited("abc", edits)

@@ -1,7 +1,7 @@
 """The plugin of pytest: tests of tests, which a pytest of their own runs."""
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from unittest import SkipTest
 from xml.etree import ElementTree as ET
@@ -12,6 +12,7 @@ from fakes.installed import skip_without
 from fakes.pytest_runs import PLUGIN, cases, outcomes, run_pytest
 
 from spanjury.frameworks import aassert_no_errors, assert_no_errors
+from spanjury.judges.core import ConfigError
 
 SOURCE = "The bridge opened in 1932. It carries a road."
 WRONG = "The bridge opened in 1935. It carries a road."
@@ -93,6 +94,56 @@ def test_the_report_has_the_panels_results_as_properties(reported: Path) -> None
         "spanjury.spans": "0",
         "spanjury.unscored.consistency": "abstained",
     }
+
+
+ONE_TEST = """
+import pytest
+{mark}
+def test_one(assert_no_errors):
+    assert_no_errors("It opened in 1932.", "It opened in 1932.", judges="grounding"{options})
+"""
+
+
+def test_a_report_of_xml_causes_no_warning(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text(
+        ONE_TEST.format(mark="", options=", aspects='consistency'")
+    )
+    done = run_pytest(tmp_path, "--junitxml=report.xml", "-W", "error")
+    assert done.returncode == 0, done.stdout
+    assert "spanjury.decision" in properties(cases(tmp_path / "report.xml")["test_one"])
+
+
+@pytest.mark.parametrize(
+    ("mark", "options", "problem"),
+    [
+        ("", ", severty=4", "assert_no_errors has no option 'severty'; did you mean 'severity'?"),
+        (
+            "@pytest.mark.spanjury(judge='form')",
+            "",
+            "the mark spanjury has no option 'judge'; did you mean 'judges'?",
+        ),
+        ("", ", aspects='truthiness'", "no task has the aspect 'truthiness'"),
+    ],
+)
+def test_a_wrong_option_is_shown_without_the_frames_of_the_assertion(
+    tmp_path: Path, mark: str, options: str, problem: str
+) -> None:
+    (tmp_path / "test_one.py").write_text(ONE_TEST.format(mark=mark, options=options))
+    done = run_pytest(tmp_path, "--tb=short")
+    assert done.returncode == 1
+    assert f"ConfigError: {problem}" in done.stdout
+    frames = ("assertions.py:", "check.py:", "_backends")
+    assert not [frame for frame in frames if frame in done.stdout], done.stdout
+
+
+def test_an_asynchronous_assertion_refuses_an_unknown_option() -> None:
+    check: Callable[..., Awaitable[object]] = aassert_no_errors
+
+    async def judged() -> object:
+        return await check(SOURCE, SOURCE, severty=4)
+
+    with pytest.raises(ConfigError, match="aassert_no_errors has no option 'severty'"):
+        anyio.run(judged)
 
 
 def test_the_workers_of_xdist_report_the_same(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def _failing(text: str) -> Report:
 @pytest.mark.parametrize(
     ("answer", "broken"),
     [
-        (_misplaced, r"\(0, 6\) of the output does not read 'bridge'"),
+        (_misplaced, r"\(0, 6\) of the output is not 'bridge'"),
         (lambda text: Report(score=9), "score 9 is not within 1 to 5"),
         (lambda text: None, "returned None, not a Report"),
         (

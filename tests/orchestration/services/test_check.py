@@ -4,7 +4,7 @@ import copy
 import inspect
 import json
 import pickle
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 import anyio
@@ -65,7 +65,7 @@ async def test_an_open_panel_judges_texts_of_several_tasks_at_once() -> None:
             group.start_soon(check, number)
     await panel.aclose()
     assert {report.text for report in found.values()} == {f"It is {n} km." for n in range(20)}
-    with pytest.raises(spanjury.EvaluationError, match="after its panel was closed"):
+    with pytest.raises(spanjury.EvaluationError, match="the panel is closed: open a new one"):
         await spanjury.acheck(OUTPUT, source=SOURCE, panel=panel)
 
 
@@ -175,6 +175,25 @@ def test_all_aspects_go_with_a_criterion() -> None:
     stated = "criterion: Every price is in euros"
     assert request_of("A.", aspects=["all", stated]).aspects[:-1] == every
     assert request_of("A.", aspects=stated).aspects[-1].name == stated
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"aspects": "criterion: Every price is in euros"},
+        {"rubric": {"criteria": [{"text": "Every price is in euros"}]}},
+    ],
+)
+def test_a_criterion_without_a_model_is_refused(asked: dict[str, object]) -> None:
+    problem = r"only a model can judge a criterion: pass models=\[NAME\]"
+    judging: Sequence[Callable[..., object]] = (spanjury.check, spanjury.evaluate)
+    for judge, texts in zip(judging, (OUTPUT, [{"output": OUTPUT}]), strict=True):
+        with pytest.raises(ConfigError, match=problem):
+            judge(texts, **asked)
+    report = spanjury.check(
+        OUTPUT, judges=[FixedJudge(says=Report(score=3))], aspects="criterion: It is short"
+    )
+    assert report.scores
 
 
 def test_aspects_come_by_name_or_as_they_are_but_of_one_task() -> None:
@@ -413,6 +432,7 @@ def test_an_open_panel_and_names_of_judges_do_not_go_together() -> None:
         ({"segment_id": 3}, "segment_id must be a text, got 3"),
         ({"rubric": 3}, "rubric must be a Rubric, a path, a text, a dict or None, got 3"),
         ({"judges": [3]}, r"judges\[0\] must be a text, a Judge or a SeatConfig, got 3"),
+        ({"judges": [object()]}, r"judges\[0\] must be a text, .*, got an object"),
         ({"models": 3}, "models must be a text, a ModelConfig or a list of .*, got 3"),
     ],
 )

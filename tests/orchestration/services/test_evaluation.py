@@ -236,7 +236,7 @@ def test_a_missing_value_of_a_data_frame_is_null() -> None:
         ([], DataError, "rows: has no rows"),
         ([{"input": "x"}], DataError, "rows, line 1: the row has no output"),
         ("absent.jsonl", DataError, "absent.jsonl: cannot be read"),
-        ([{"id": "a", "output": "x"}] * 2, DataError, "line 2: the id 'a' is that of line 1"),
+        ([{"id": "a", "output": "x"}] * 2, DataError, "line 2: line 1 already has the id 'a'"),
     ],
 )
 def test_bad_data_fail_before_any_judge(data: object, error: type[Exception], message: str) -> None:

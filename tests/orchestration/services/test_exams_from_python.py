@@ -201,7 +201,7 @@ def test_texts_are_the_same_from_a_file_as_rows_as_segments_and_in_a_data_frame(
         ([], "has no rows"),
         (7, "must be rows, a data frame or a path, got int"),
         ([{"task": "summarization"}], "rows, line 1: the row has no output"),
-        ([*demo(1), *demo(1)], "rows, line 2: the id .* is that of line 1"),
+        ([*demo(1), *demo(1)], "rows, line 2: line 1 already has the id .*"),
         ("no-such-file.jsonl", "no-such-file.jsonl"),
     ],
 )

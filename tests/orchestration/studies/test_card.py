@@ -8,10 +8,14 @@ import pytest
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import (
+    NOT_NEGATIVE,
+    SHARE,
+    SIGNED,
     Card,
     ExamRecord,
     Gate,
     Measure,
+    Range,
     card_json,
     card_report,
     parse_gate,
@@ -50,6 +54,35 @@ def test_a_demand_is_met_by_a_measure_that_is_defined_and_as_asked(
 ) -> None:
     card = Card(records=(record(AVERAGE, RETEST, HITS),))
     assert parse_gate(demand).result(card.measures).met is passed
+
+
+@pytest.mark.parametrize(
+    ("demand", "values", "problem"),
+    [
+        ("m<=1", SHARE, "m <= 1 is met by every value: the range of m is 0 to 1"),
+        ("m>=0", SHARE, "every value"),
+        ("m>-.1", SHARE, "every value"),
+        ("m>1", SHARE, "m > 1 is met by no value"),
+        ("m<0", SHARE, "no value"),
+        ("m>=-1", SIGNED, "every value: the range of m is -1 to 1"),
+        ("m>=0", NOT_NEGATIVE, "every value: the range of m is 0 or more"),
+        ("m<=2", Range(high=2), "every value: the range of m is up to 2"),
+    ],
+)
+def test_a_demand_that_decides_nothing_is_refused_with_the_range(
+    demand: str, values: Range, problem: str
+) -> None:
+    card = Card(records=(record(replace(RETEST, name="m", range=values)),))
+    with pytest.raises(ConfigError, match=problem):
+        parse_gate(demand).result(card.measures)
+
+
+@pytest.mark.parametrize(
+    ("demand", "values"),
+    [("m<=0", SHARE), ("m>=1", SHARE), ("m<1", SHARE), ("m<=99", NOT_NEGATIVE), ("m>=-9", Range())],
+)
+def test_a_demand_that_some_values_meet_is_accepted(demand: str, values: Range) -> None:
+    parse_gate(demand).require_decisive(values)
 
 
 def test_a_demand_holds_for_every_exam_that_gives_the_measure() -> None:
@@ -100,12 +133,14 @@ def test_a_panel_and_one_of_its_seats_share_a_card() -> None:
 
 def test_the_page_has_every_measure_with_its_interval_and_the_demands() -> None:
     rare = replace(RETEST, name="robustness.fell", value=0.00212, low=1.13e-05, high=0.285)
-    card = Card(records=(record(AVERAGE, HITS), record(RETEST, rare)))
+    rare = replace(rare, range=SHARE)
+    average = replace(AVERAGE, range=NOT_NEGATIVE)
+    card = Card(records=(record(average, HITS), record(RETEST, rare)))
     gates = [parse_gate("discernment.average>=3"), parse_gate("retest.moved<=.2")]
     page = report_markdown(card_report(card, gates=gates))
-    assert "| discernment.average | 2.5 | 1.25 to 3.75 | 40 | D |" in page
+    assert "| discernment.average | 2.5 | 1.25 to 3.75 | 40 | D; 0 or more |" in page
     assert "| localisation.hits | - | - | 0 | places hit |" in page
-    assert "| robustness.fell | 0.0021 | 0 to 0.285 |" in page
+    assert "| robustness.fell | 0.0021 | 0 to 0.285 | 80 | others the second time; 0 to 1 |" in page
     assert "| discernment.average >= 3 | 2.5 | **not met** |" in page
     assert "| retest.moved <= 0.2 | 0.1 | met |" in page
     assert "- form: `form|v1`" in page

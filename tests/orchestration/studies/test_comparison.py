@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.studies.comparison.comparison import (
     Compared,
@@ -19,7 +20,7 @@ from spanjury.orchestration.studies.comparison.comparison import (
     _Cell,
     compare,
 )
-from spanjury.orchestration.studies.comparison.runs import differences
+from spanjury.orchestration.studies.comparison.runs import differences, differences_report
 from spanjury.orchestration.studies.comparison.tables import (
     caught_conclusion,
     conclusion,
@@ -350,6 +351,8 @@ def test_a_release_by_itself_makes_no_other_judge() -> None:
 def test_texts_with_one_score_are_counted_and_skipped() -> None:
     (one,) = differences([run("j", [1, 2, 3])], [run("j", [1, 2])], draws=100)
     assert (one.texts, one.only_first, one.only_second) == (2, 1, 0)
+    page = report_markdown(differences_report([one], first="a", second="b"))
+    assert "2 (1 more in one run only)" in page
 
 
 def test_nothing_in_common_is_no_difference_of_nought() -> None:

@@ -33,8 +33,8 @@ from spanjury.orchestration.studies.discernment.summary import (
     cautions,
     decisions_json,
     findings_json,
-    measure_names,
     measures_of,
+    ranges_of,
 )
 from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.judging import Examinee, Judgement
@@ -370,7 +370,7 @@ def test_the_card_has_what_is_caught_on_average_and_of_each_condition() -> None:
         assert low < 0.4 < high
     assert measures["discernment.false_alarms"].value == 0.1
     assert measures["discernment.harmless_disturbed"].value == 0
-    assert measures.keys() <= {*measure_names(["negated", "reworded"])}
+    assert measures.keys() <= {*ranges_of(["negated", "reworded"])}
     assert {"discernment.average", "invariance.steady", "retest.moved"} <= measures.keys()
 
 

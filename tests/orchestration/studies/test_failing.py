@@ -228,6 +228,19 @@ def test_a_row_names_every_condition_that_it_meets_and_each_span_once() -> None:
     )
 
 
+def test_a_row_names_its_system_unless_its_id_ends_in_it() -> None:
+    of_system = {
+        name: replace(one, segment=replace(one.segment, system="s"))
+        for name in ("tabs", "tabs/s")
+        for one in [result(YEAR, name=name)]
+    }
+    rows = failing([*of_system.values()], "severity>=4")
+    assert [failing_line(row).partition(" (")[0] for row in rows] == [
+        "failing: tabs, s, consistency",
+        "failing: tabs/s, consistency",
+    ]
+
+
 def test_a_row_that_fails_as_a_whole_names_its_gravest_error_or_the_reason_of_its_decision() -> (
     None
 ):

@@ -32,7 +32,7 @@ from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.prose import plain_text
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.biases import (
-    MEASURES,
+    RANGES,
     Biases,
     Settings,
     biases_json,
@@ -422,7 +422,7 @@ def test_page_values_and_measures_say_the_same() -> None:
     assert values["whole"]["longer"]["net"] == 0.5
     assert [each["aspect"] for each in values["aspects"]] == ["fluency"]
     measures = {measure.name: measure for measure in measures_of(biases)}
-    assert (*measures,) == MEASURES
+    assert (*measures,) == (*RANGES,)
     assert measures["preference.longer_net"].value == 0.5
     assert measures["preference.longer_net"].low is None
     assert measures["preference.first"].value is None

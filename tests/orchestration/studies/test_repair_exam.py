@@ -40,8 +40,8 @@ from spanjury.orchestration.studies.repair.attempts import (
 )
 from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.repair.tables import (
+    RANGES,
     findings_json,
-    measure_names,
     measures_of,
     repair_report,
 )
@@ -258,7 +258,7 @@ async def test_the_report_and_the_values_hold_what_was_found() -> None:
     assert "wrong-month" in page
     values = findings_json(done)
     assert values["writer"] == "word"
-    assert tuple(one.name for one in measures_of(done.findings)) == measure_names()
+    assert tuple(one.name for one in measures_of(done.findings)) == (*RANGES,)
 
 
 def of(repaired: str, *, damaged: str = PLANTED, clean: str = CLEAN) -> tuple[int, ...]:

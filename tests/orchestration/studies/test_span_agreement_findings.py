@@ -12,6 +12,8 @@ from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.studies.agreement.findings import MetaFindings
+from spanjury.orchestration.studies.agreement.scorers import Settings as MetaSettings
 from spanjury.orchestration.studies.agreement.spans.findings import (
     AspectSpans,
     SpanAgreement,
@@ -28,7 +30,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     annotator_pairs,
     gold_of,
 )
-from spanjury.orchestration.studies.agreement.tables import span_blocks
+from spanjury.orchestration.studies.agreement.tables import agreement_report, span_blocks
 from spanjury.orchestration.studies.estimates import Settings
 
 FEW = Settings(draws=50)
@@ -354,6 +356,24 @@ def test_the_page_shows_judges_systems_and_annotators() -> None:
     assert "| eve | joe | 1 | " in page
     assert "every rater" not in page
     assert page == page_of([compared(TASK)], pairs)
+
+
+def test_the_answer_measures_a_single_judge_and_names_the_best_of_several() -> None:
+    def answer(*markings: Marking) -> str:
+        findings = MetaFindings(
+            settings=MetaSettings(),
+            data="d.jsonl",
+            results=("r.jsonl",),
+            aspects=(),
+            spans=(compared(replace(TASK, markings=markings)),),
+            annotators=(),
+        )
+        return str(report_markdown(agreement_report(findings)))
+
+    scale = "(0: no character in common, 1: the same ones)"
+    misplaced: Marking = ("k", "a", OUTPUT, (page_error(20, 22),))
+    assert f"spans of `k` agree with people's by an F1 of 0.00 {scale}" in answer(misplaced)
+    assert "spans of `j` agree best with people's" in answer(misplaced, *PAGE_FOUND)
 
 
 def test_nothing_found_makes_no_page() -> None:

@@ -14,7 +14,7 @@ function restoreState() {
     if (key.startsWith("f.")) state.filters.set(key.slice(2), new Set(values.getAll(key)));
   }
   state.query = values.get("text") ?? "";
-  state.sort = values.get("sort") ?? "file";
+  state.sort = values.get("sort") ?? DEFAULT_SORT;
   state.isReversed = values.has("reversed");
   state.isRaw = values.has("raw");
   state.run = values.get("run") === "1" ? 1 : 0;
@@ -29,7 +29,7 @@ function stateAsValues() {
   const values = new URLSearchParams();
   for (const [key, chosen] of state.filters) for (const value of chosen) values.append(`f.${key}`, value);
   if (state.query !== "") values.set("text", state.query);
-  if (state.sort !== "file") values.set("sort", state.sort);
+  if (state.sort !== DEFAULT_SORT) values.set("sort", state.sort);
   if (state.isReversed) values.set("reversed", "1");
   if (state.isRaw) values.set("raw", "1");
   if (state.run === 1) values.set("run", "1");

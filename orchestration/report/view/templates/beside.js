@@ -12,7 +12,7 @@ function startWithClean() {
 function startPair(names) {
   isCleanWanted = names === CLEAN_PAIR;
   state.pair = names;
-  if (names === null && state.sort === "difference") state.sort = "file";
+  if (names === null && state.sort === "difference") state.sort = DEFAULT_SORT;
   findPartners();
   drawTools();
   drawControls();

@@ -12,7 +12,7 @@ const table = {
   names: { systems: [], aspects: [], conditions: [], categories: [], judges: [] },
   runs: [],
 };
-const RUN_COLUMNS = ["outcome", "score", "decision", "spans", "severity", "disagreement", "categories", "judges", "caught"];
+const RUN_COLUMNS = ["outcome", "score", "decision", "error_probability", "spans", "severity", "disagreement", "categories", "judges", "caught"];
 
 function emptyRun() {
   return Object.fromEntries(RUN_COLUMNS.map((name) => [name, []]));

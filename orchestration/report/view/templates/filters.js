@@ -1,5 +1,6 @@
 // Which rows pass, in which order, and what of them is counted: one walk over the columns.
 const DIRECTIONS = {
+  verdict: ["Verdict, worst first", (number) => -(gravityOf(number) ?? NaN)],
   file: ["Order of the file", (number) => number],
   score: ["Score, lowest first", (number) => runColumn("score")[number] ?? NaN],
   disagreement: ["Disagreement, highest first", (number) => -(runColumn("disagreement")[number] ?? NaN)],
@@ -11,6 +12,12 @@ const DIRECTIONS = {
 const BLIND_ORDERS = ["file", "random"]; // which need nothing that judges said
 const counts = { facets: new Map(), means: [], passed: 0, unpaired: 0 };
 let sorted = { by: "", numbers: [] };
+
+// The decision, and among equal ones the probability of an error; null without a decision.
+function gravityOf(number) {
+  const decision = runColumn("decision")[number] ?? null;
+  return decision === null ? null : 2 * decision + (runColumn("error_probability")[number] ?? 0);
+}
 
 // The order of all rows is kept: a filter only walks it. What has no value comes last, either way.
 function sortedNumbers() {

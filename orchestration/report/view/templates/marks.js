@@ -313,7 +313,7 @@ addPart({
       startMarking(kept);
       trying(readMarked);
     }
-    if (!isMarking() && state.sort === "random") state.sort = "file";
+    if (!isMarking() && state.sort === "random") state.sort = DEFAULT_SORT;
     drawControls();
     drawTools();
   },

@@ -46,11 +46,14 @@ async function readColumns() {
   if (state.shown === null) trying(showRow);
 }
 
-// The first row is shown at once, unless the address names one that is still to come.
+let first = -1; // number of the row that was chosen for the reader
+
+// The first row of those read so far is shown, unless the reader or the address chose another.
 function showFirst() {
-  if (state.shown !== null || wanted > 0) return;
-  if (state.chosen < 0 && state.order.length > 0 && !isNarrow()) choose(state.order[0]);
-  else if (state.chosen >= 0 && state.chosen < table.rows) choose(state.chosen, { isKept: true });
+  if (state.chosen === first && state.order.length > 0 && !isNarrow()) {
+    first = state.order[0];
+    choose(first);
+  } else if (wanted === 0 && state.chosen >= 0 && state.chosen < table.rows) choose(state.chosen, { isKept: true });
 }
 
 // Another token in the same tab is another server, or the same one started again.

@@ -1,13 +1,15 @@
 // The names of an exam's texts that are read side by side.
 const CLEAN_PAIR = ["original", "changed"];
 
+const DEFAULT_SORT = "verdict"; // so that the page opens on the worst text
+
 // What the page shows now, who listens to changes of it, and the parts that hook in.
 const state = {
   head: null,
   filters: new Map(), // key of a facet -> Set of the values chosen, as text
   query: "",
   matches: null, // null, or the Set of numbers that have the query's text
-  sort: "file",
+  sort: DEFAULT_SORT,
   isReversed: false,
   run: 0, // of two, the one whose columns filters and histograms read
   pair: null, // two names of systems that are read side by side, or CLEAN_PAIR

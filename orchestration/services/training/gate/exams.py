@@ -29,7 +29,16 @@ from spanjury.orchestration.services.training.gate.material import Material
 from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.agreement.scorers import PANEL
 from spanjury.orchestration.studies.agreement.scorers import Settings as ScorerSettings
-from spanjury.orchestration.studies.card import Card, Gate, Measure, card_report, measured
+from spanjury.orchestration.studies.card import (
+    SIGNED,
+    Card,
+    Gate,
+    Measure,
+    Ranges,
+    card_report,
+    measured,
+    ranges_of,
+)
 from spanjury.orchestration.studies.estimates import Settings
 from spanjury.orchestration.studies.gate import (
     GateFindings,
@@ -39,7 +48,7 @@ from spanjury.orchestration.studies.gate import (
     gate_report,
 )
 from spanjury.orchestration.studies.held_out import (
-    FIGURES,
+    RANGES,
     cautions,
     collect_scores,
     measure_name,
@@ -88,10 +97,13 @@ class ExamPlan:
         The approximate number of results.
     run
         Examines the judge, and writes the findings into its folder.
+    ranges
+        The ranges of its measures.
     """
 
     total: int
     run: Callable[[Live], Awaitable[None]]
+    ranges: Ranges
 
 
 class GateExam(Protocol):
@@ -100,11 +112,6 @@ class GateExam(Protocol):
     @property
     def name(self) -> str:
         """Name of its folder, next to those of the other exams."""
-        ...
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """The first parts of the names of its measures."""
         ...
 
     def plan(self, sitting: Sitting) -> ExamPlan:
@@ -120,13 +127,10 @@ class StudyExam:
     ----------
     name
         Name of the folder of its findings.
-    topics
-        The first parts of the names of its measures.
     """
 
     study: PanelStudy[object]
     name: str
-    topics: tuple[str, ...]
 
     def plan(self, sitting: Sitting) -> ExamPlan:
         """Plan the study for a judge; raises as `PanelStudy.plan`."""
@@ -139,7 +143,7 @@ class StudyExam:
             report = await plan.run(live)
             await to_thread.run_sync(partial(report.save, sitting.folder))
 
-        return ExamPlan(total=plan.total, run=run)
+        return ExamPlan(total=plan.total, run=run, ranges=ranges_of(plan.measures))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +154,6 @@ class HeldOut:
     data: str
     settings: Settings
     name: str = "held-out"
-    topics: tuple[str, ...] = ("reports", "spans", "graded", "recognised", "severity", "score")
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The names of all measures, known before any judge is asked."""
-        groups = self.material.groups
-        return tuple(measure_name(figure, group) for figure in FIGURES for group in groups)
 
     def plan(self, sitting: Sitting) -> ExamPlan:
         """Plan to judge the examples; writes ``results.jsonl``, ``findings.json`` and a report."""
@@ -165,7 +162,12 @@ class HeldOut:
             reports = await self._judge(sitting, live)
             await to_thread.run_sync(partial(self._write, sitting.folder, reports))
 
-        return ExamPlan(total=len(self.material.cases), run=run)
+        ranges = {
+            measure_name(figure, group): values
+            for figure, values in RANGES.items()
+            for group in self.material.groups
+        }
+        return ExamPlan(total=len(self.material.cases), run=run, ranges=ranges)
 
     async def _judge(self, sitting: Sitting, live: Live) -> list[PanelReport]:
         """Return the report on each case; raise `RunStoppedError` if the run was ended early."""
@@ -212,11 +214,11 @@ class People:
     source: MarkedSource
     settings: ScorerSettings
     name: str = _PEOPLE
-    topics: tuple[str, ...] = (_PEOPLE,)
 
     def plan(self, sitting: Sitting) -> ExamPlan:
         """Plan to have the texts judged, and to compare the scores with people's."""
-        return ExamPlan(total=self.assessments, run=partial(self._run, sitting))
+        ranges = {f"{_PEOPLE}.{aspect}": SIGNED for aspect in self.aspects}
+        return ExamPlan(total=self.assessments, run=partial(self._run, sitting), ranges=ranges)
 
     async def _run(self, sitting: Sitting, live: Live) -> None:
         make_folder(sitting.folder)
@@ -231,7 +233,13 @@ class People:
         await run_job(job, recorder, stop_token=live.stop_token, meter=live.meter)
         assert recorder.examinee is not None  # a job without assessments is refused
         measures = tuple(
-            Measure(name=f"{_PEOPLE}.{aspect}", value=None, says="none: no report", count=0)
+            Measure(
+                name=f"{_PEOPLE}.{aspect}",
+                value=None,
+                says="none: no report",
+                count=0,
+                range=SIGNED,
+            )
             for aspect in self.aspects
         )
         if recorder.scored:  # without any score there is nothing to compare
@@ -257,12 +265,13 @@ def _measures(findings: MetaFindings) -> Iterator[Measure]:
             continue
         method = findings.settings.method
         says = f"{method} with people's scores, {agreement.coverage:.0%} of them judged"
-        yield measured(
+        measure = measured(
             f"{_PEOPLE}.{agreement.aspect}",
             agreement,
             says=f"{says}; none: {agreement.reason}" if agreement.reason else says,
             count=agreement.items,
         )
+        yield replace(measure, range=SIGNED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,18 +286,17 @@ class Demands:
         """The measures with a requirement."""
         return (*(gate.name for gate in self.gates), *(gate.name for gate in self.over_base))
 
-    def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
+    def require_known(self, ranges: Ranges) -> None:
         """Check, before any judge runs, that an exam has each required measure.
 
-        All `measures` of the first exam are known, but only the topics of the others. Raise
-        `ConfigError` if no exam has a measure; the message lists the measures and topics.
+        Raise `ConfigError` if no exam has a measure, with a list of those that there are, or if
+        every value of a measure meets a requirement, or none does.
         """
-        first, *others = exams
-        topics = {topic for exam in others for topic in exam.topics} - {*first.topics}
         for name in self.names:
-            if name not in measures and name.partition(".")[0] not in topics:
-                listed = [*measures, *(f"{topic}.…" for topic in sorted(topics))]
-                raise ConfigError(f"no exam here has {name!r}; {choices_for(name, listed)}")
+            if name not in ranges:
+                raise ConfigError(f"no exam here has {name!r}; {choices_for(name, ranges)}")
+        for gate in self.gates:
+            gate.require_decisive(ranges[gate.name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,7 +347,7 @@ def encoder_in(
 
 
 def plan_gate(job: GateJob) -> ExamPlan:
-    """Plan every exam of every judge; raises as the plans of exams do.
+    """Plan every exam of every judge; raises as the plans of exams and `require_known` do.
 
     `run` makes no call whose reply is remembered. It raises `RunStoppedError` if the stop token
     ended it early, in which case finished exams have written their findings, and the
@@ -357,6 +365,8 @@ def plan_gate(job: GateJob) -> ExamPlan:
         for role, panel in job.judges.items()
         for exam in job.exams
     ]
+    ranges = {name: values for plan in plans for name, values in plan.ranges.items()}
+    job.demands.require_known(ranges)
 
     async def run(live: Live) -> None:
         async def examine() -> None:
@@ -369,7 +379,7 @@ def plan_gate(job: GateJob) -> ExamPlan:
 
         await run_in_time(examine, live.stop_token, seconds=job.limits.max_seconds)
 
-    return ExamPlan(total=sum(plan.total for plan in plans), run=run)
+    return ExamPlan(total=sum(plan.total for plan in plans), run=run, ranges=ranges)
 
 
 def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:

@@ -104,10 +104,10 @@ def test_the_list_sorts_both_scores_by_difference(chromium: Chromium, tmp_path: 
         expect(page.locator(".option")).to_have_text(
             [
                 "ferry/bart+0.75bart2.50→3.25",
-                "ferry/t5t5reply unreadable→4.50",
-                "mixed0.00bart3.50→3.50",
                 "hebrewt51.50→not in this run",
                 "clean0.00bart5.00→5.00",
+                "ferry/t5t5reply unreadable→4.50",
+                "mixed0.00bart3.50→3.50",
             ]
         )
         expect(page.locator(".mean-line")).to_have_text(

@@ -82,6 +82,27 @@ async def test_a_source_may_be_documents_that_evidence_names(tmp_path: Path) -> 
     assert [evidence["input"] for evidence in span["evidence"]] == ["history"]
 
 
+async def test_a_question_makes_the_text_an_answer(tmp_path: Path) -> None:
+    body = {"output": "It opened in 1935.", "source": "It opened in 1932.", "question": "When?"}
+    messages = {"messages": [{"role": "assistant", "content": "Hello."}]}
+    async with open_service(tmp_path) as client:
+        answer = (await client.post("/v1/check", json=body)).json()
+        streamed = await client.post("/v1/check/stream", json=body)
+        refusals = [
+            await client.post("/v1/check", json={**other, "question": "When?"})
+            for other in (
+                {"output": "It opened in 1935.", "inputs": {"Question": "When?"}},
+                messages,
+            )
+        ]
+    for report in (answer["results"], streamed.text):
+        assert "question-answering" in str(report)
+    assert answer["decision"] == "faulty"
+    for refused in refusals:
+        assert problem(refused) == "request-not-understood"
+        assert "question" in refused.json()["detail"]
+
+
 async def test_messages_are_judged_in_place_of_a_text(tmp_path: Path) -> None:
     messages = [
         {"role": "user", "content": "Ring me."},
@@ -117,6 +138,8 @@ async def test_messages_are_judged_in_place_of_a_text(tmp_path: Path) -> None:
         ({**CHECK, "source": ["x" * 101, {"text": "x" * 101}]}, "text-too-long"),
         ({**CHECK, "source": [{"id": "x"}]}, "body-invalid"),
         ({**CHECK, "references": ["x" * 101, "x" * 101]}, "text-too-long"),
+        ({**CHECK, "question": "x" * 201}, "text-too-long"),
+        ({**CHECK, "question": ["When?"]}, "body-invalid"),
         ({**CHECK, "output": "x" * 10_000}, "body-too-large"),
     ],
 )
@@ -161,6 +184,11 @@ async def test_a_body_of_another_kind_is_refused(
         (b'{"output": "x" "y"}', "Expecting ',' delimiter (character 15, counted from 0)"),
         (b'{"output": "x", "sources": "y"}', "there is no such field; /openapi.json lists the f"),
         (b"{}", '"expected either output or messages"'),
+        (b"null", '[{"field": "body", "detail": "expected a JSON object"}]'),
+        (b"", '[{"field": "body", "detail": "expected a JSON object"}]'),
+        (b'{"output": "x", "source": 5}', '"source", "detail": "Input should be a valid list"}]'),
+        (b'{"output": "x", "source": [5]}', '{"field": "source.0", "detail": "expected a JSON ob'),
+        (b'{"output": "x", "inputs": {"query": [5]}}', '"field": "inputs.query.0"'),
     ],
 )
 async def test_a_problem_of_a_body_says_what_is_wrong(
@@ -209,7 +237,7 @@ async def test_a_doubled_key_in_a_row_of_a_batch_is_refused_by_its_name(tmp_path
         answer = await client.post("/v1/batches", content=row, headers=NDJSON)
     assert problem(answer) == "rows-invalid"
     assert answer.json()["rows"] == [
-        {"line": 1, "detail": 'the key "output" stands twice in one object'}
+        {"line": 1, "detail": 'the key "output" occurs twice in one object'}
     ]
 
 

@@ -158,6 +158,27 @@ async def test_lines_that_do_not_fit_are_a_problem(tmp_path: Path, body: bytes, 
 
 
 @pytest.mark.asyncio_only
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"sources": "secret"}', '"field": "sources", "detail": "there is no such field'),
+        (b'{"source": ["secret", 5]}', '"field": "source.1", "detail": "Input should be a valid s'),
+        (b'["secret"]', '"line 1: expected a JSON object"'),
+        (b"secret", '"line 1: not JSON"'),
+    ],
+)
+async def test_a_first_line_that_does_not_fit_is_explained_without_its_texts(
+    tmp_path: Path, line: bytes, reason: str
+) -> None:
+    async with open_service(tmp_path) as client:
+        answer = await client.post(STREAM, content=line + b'\n"A."\n', headers=LINES)
+    assert problem(answer) == "body-invalid"
+    assert reason in answer.text
+    assert "line 1" in answer.json()["detail"]
+    assert not any(word in answer.text for word in ("secret", "pydantic"))
+
+
+@pytest.mark.asyncio_only
 async def test_sentences_of_a_text_are_judged_before_it_is_sent_to_its_end(tmp_path: Path) -> None:
     judged = anyio.Event()
     sent: list[bytes] = []

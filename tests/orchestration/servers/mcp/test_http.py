@@ -107,7 +107,7 @@ def test_a_doubled_key_is_refused_by_its_name() -> None:
             url, content=body, headers={**ACCEPT, "Content-Type": "application/json"}, timeout=10
         )
     assert answer.status_code == 400
-    assert answer.json()["error"]["message"] == 'the key "_meta" stands twice in one object'
+    assert answer.json()["error"]["message"] == 'the key "_meta" occurs twice in one object'
 
 
 def test_a_second_server_on_a_port_says_so_in_a_line() -> None:

@@ -95,7 +95,7 @@ async def test_every_tool_is_described_and_says_that_it_changes_nothing() -> Non
 async def test_no_tool_takes_a_judge_a_model_a_file_or_an_address() -> None:
     async with connected() as client:
         tools = (await client.list_tools()).tools
-    texts = {"source", "inputs", "task", "aspects"}
+    texts = {"source", "inputs", "question", "task", "aspects"}
     assert {tool.name: set(tool.input_schema["properties"]) for tool in tools} == {
         "check_text": {"output", "messages", "tools", "rubric"} | texts,
         "compare_texts": {"a", "b"} | texts,
@@ -202,13 +202,36 @@ async def test_documents_of_a_source_give_evidence_their_ids() -> None:
     assert "at most 200000 are allowed" in long
 
 
-async def test_a_source_that_looks_like_json_is_a_text() -> None:
+@pytest.mark.parametrize("output", ["Zizzi has 4 stars.", '{"stars": 4}', "[4]", "null"])
+async def test_a_text_that_looks_like_json_stays_a_text(output: str) -> None:
     record = '{"name": "Zizzi", "stars": 4}'
     async with connected("grounding") as client:
         result = await called(
-            client, "check_text", output="Zizzi has 4 stars.", source=record, task="data-to-text"
+            client, "check_text", output=output, source=record, task="data-to-text"
         )
     assert not result.is_error, text_of(result)
+
+
+async def test_a_question_makes_a_text_an_answer() -> None:
+    asked = {"source": SOURCE, "question": "When was the bridge built?"}
+    async with connected("grounding") as client:
+        checked = await called(client, "check_text", output=WRONG_YEAR, **asked)
+        compared = await called(client, "compare_texts", a=WRONG_YEAR, b=RIGHT, **asked)
+        twice = await refusal(
+            client, output=WRONG_YEAR, inputs={"Question": "When?"}, question="When?"
+        )
+        beside = await refusal(
+            client, messages=[{"role": "assistant", "content": "Hello."}], question="When?"
+        )
+        long = await refusal(client, output=WRONG_YEAR, question="word " * 40_001)
+    assert checked.structured_content is not None
+    assert compared.structured_content is not None
+    for check in (checked.structured_content, compared.structured_content["a"]):
+        assert [each["aspect"] for each in check["aspects"]] == ["faithfulness", "fluency"]
+        assert check["decision"] == "faulty"
+    assert "the source has a Question: give no question beside it" in twice
+    assert "give no source or question beside them" in beside
+    assert "at most 200000 are allowed" in long
 
 
 async def test_an_empty_text_is_judged_as_everywhere_else() -> None:
@@ -239,8 +262,11 @@ async def test_wrong_arguments_are_refused_in_words() -> None:
             "Error executing tool check_text: output: Input should be a valid string; aspects:"
             " Input should be a valid list"
         )
-        assert "Extra inputs are not permitted" in await refusal(
+        assert "model: there is no such argument" in await refusal(
             client, output=RIGHT, model="openai/gpt"
+        )
+        assert "tool check_text: source: Input should be a valid string; source.0: I" in (
+            await refusal(client, output=RIGHT, source=[5])
         )
         assert "output" in await refusal(client, source=SOURCE)
         assert "valid string" in await refusal(client, output=3)

@@ -141,10 +141,10 @@ def test_marks_survive_a_reload_and_are_exported(chromium: Chromium, run: Path) 
         page.locator("[data-mark='note']").fill("Look again.")
         saved(page)
         page.locator("[data-mark='done']").click()
-        expect(page.locator("#row h2")).to_have_text("text-1")
+        expect(page.locator("#row h2")).to_have_text("text-2")
         expect(page.locator("#marking .done-line")).to_be_visible()
         page.keyboard.press("d")
-        expect(page.locator("#row h2")).to_have_text("text-2")
+        expect(page.locator("#row h2")).to_have_text("text-1")
         saved(page)
         page.reload()
         expect(page.locator("#progress")).to_have_text("2 of 3 done")
@@ -177,7 +177,7 @@ def test_marks_survive_a_reload_and_are_exported(chromium: Chromium, run: Path) 
     }
     (judge,) = json.loads(call(run, "marks", "agreement", "run", "--json").stdout)["judges"]
     counts = [judge[name] for name in ("judge", "spans", "accepted", "edited", "rejected")]
-    assert counts == ["grounding", 1, 1, 0, 0]
+    assert counts == ["grounding", 2, 1, 0, 0]
 
 
 def test_one_begins_and_closes_the_editor_without_a_mouse(chromium: Chromium, run: Path) -> None:
@@ -374,7 +374,7 @@ def test_spans_of_judges_are_rejected_and_edited_by_keys(chromium: Chromium, run
         expect(page.locator(".own-span")).to_contain_text(["a judge's, edited"])
         page.locator("[data-mark='done']").focus()
         page.keyboard.press("d")
-        expect(page.locator("#row h2")).to_have_text("text-1")
+        expect(page.locator("#row h2")).to_have_text("text-2")
         saved(page)
     (row,) = exported(run)
     spans = row["spans"]

@@ -121,7 +121,7 @@ def test_a_doubled_key_of_a_mark_is_refused_by_its_name(asking: httpx.Client) ->
     body = b'{"revision": 0, "score": 2, "spans": [], "score": 4}'
     answer = asking.put("/api/mark", params=ANNA, content=body)
     assert answer.status_code == 422
-    assert answer.json() == {"title": 'the key "score" stands twice in one object'}
+    assert answer.json() == {"title": 'the key "score" occurs twice in one object'}
     assert asking.get("/api/mark", params=ANNA).json() == NOTHING
 
 

@@ -64,6 +64,7 @@ def test_columns_are_those_of_the_result_rows(run: Path) -> None:
     (of_run,) = decoded(columns)["runs"]
     assert columns["id"] == [row["id"] for row in rows]
     assert of_run["score"] == [row["score"] for row in rows]
+    assert of_run["error_probability"] == [row["error_probability"] for row in rows]
     assert of_run["spans"] == [len(decoded(row)["spans"]) for row in rows]
     outcomes, decisions = decoded(head)["outcomes"], decoded(head)["decisions"]
     assert [outcomes[at] for at in of_run["outcome"]] == [row["outcome"] for row in rows]

@@ -40,10 +40,12 @@ _OTHER_PERSON = "The source says this of another person ({!r}, not {!r})."
 _OTHER_VALUE = "Another sentence of the source says this with another value."
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
 _LEAST = 2  # minimum words of a sentence to be doubted
-_DOUBTED = 0.3
+DOUBTED = 0.3
 """Probability of an error in a sentence that joins or asserts more than the source.
 
-One in two of such twins written for training is wrong, and one in seven of such news summaries."""
+One in two of such twins written for training is wrong, and one in seven of such news summaries. A
+panel that calls texts ok from this probability on would ignore these doubts.
+"""
 
 
 def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
@@ -66,7 +68,7 @@ def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
             yield doubt(sentence.text, start, reason)
 
 
-def doubt(text: str, start: int, reason: str, *, probability: float = _DOUBTED) -> Unverified:
+def doubt(text: str, start: int, reason: str, *, probability: float = DOUBTED) -> Unverified:
     """Return the sentence `text` at the offset `start` as doubtful."""
     return Unverified(
         start=start,

@@ -63,6 +63,13 @@ def test_the_action_passes_each_criterion_as_it_is_written(tmp_path: Path) -> No
     assert aspects == ["criterion: Every price is in euros", 'criterion: It says "hello"']
 
 
+def test_the_action_judges_without_a_condition(tmp_path: Path) -> None:
+    flags = "--judge grounding --aspect consistency --limit 2"
+    done = act(tmp_path, data=str(EXAMPLE), min_coverage="0", flags=flags)
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "spanjury" / "results.jsonl").read_text("utf-8").splitlines()) == 2
+
+
 def test_the_page_names_the_inputs_of_the_action() -> None:
     table = PAGE.partition("| input |")[2].partition("## pre-commit")[0]
     rows = "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE))

@@ -156,7 +156,7 @@ def spread(by_kind: Sequence[tuple[str, float]]) -> tuple[float, float] | None:
 
 
 _LEFT_OUT = "six data sets that were not used for training"
-_WRITTEN = "five files that were not used for training, and new texts of two data sets"
+_WRITTEN = "five files that were not used for training, and new texts of three data sets"
 
 _NEAR = "texts that hold at most a tenth of new content words"
 _REWORDED = "texts with sentences in partly new words"
@@ -207,40 +207,42 @@ SHIPPED: tuple[Thresholds, ...] = (
         beside=frozenset(("form",)),
         unsure=0.3,
         faulty=0.79,
-        unsure_alarms=0.616,
+        unsure_alarms=0.593,
         faulty_alarms=0.055,
-        texts=577,
+        texts=717,
         data=_WRITTEN,
-        weights=(("grounding", 0.36), ("reader", 0.16), ("tuned", 0.48)),
+        weights=(("grounding", 0.418), ("reader", 0.009), ("tuned", 0.573)),
         sure=frozenset(("grounding",)),
-        slope=1.256,
-        intercept=-0.306,
-        misses=0.063,
-        wrong_texts=775,
+        slope=1.147,
+        intercept=-0.336,
+        misses=0.066,
+        wrong_texts=865,
         are_english=True,
         alarms_by=(
-            ("notices and articles", 0.025),
+            ("notices and articles", 0.033),
             ("replies of assistants", 0.042),
-            ("reports on records and talks", 0.031),
+            ("reports on records and talks", 0.042),
             ("answers over snippets", 0.062),
             ("strongly reworded sentences", 0.037),
-            ("short answers", 0.0),
-            ("dialogue replies", 0.185),
-            (_NEAR, 0.027),
-            (_REWORDED, 0.036),
-            (_INFERRED, 0.045),
+            ("short answers", 0.013),
+            ("dialogue replies", 0.181),
+            ("claims of assistants", 0.028),
+            (_NEAR, 0.031),
+            (_REWORDED, 0.042),
+            (_INFERRED, 0.074),
         ),
         misses_by=(
-            ("notices and articles", 0.058),
+            ("notices and articles", 0.067),
             ("replies of assistants", 0.017),
-            ("reports on records and talks", 0.062),
-            ("answers over snippets", 0.062),
+            ("reports on records and talks", 0.073),
+            ("answers over snippets", 0.087),
             ("strongly reworded sentences", 0.087),
-            ("short answers", 0.123),
-            ("dialogue replies", 0.029),
-            (_NEAR, 0.071),
-            (_REWORDED, 0.056),
-            (_INFERRED, 0.062),
+            ("short answers", 0.065),
+            ("dialogue replies", 0.011),
+            ("claims of assistants", 0.121),
+            (_NEAR, 0.063),
+            (_REWORDED, 0.041),
+            (_INFERRED, 0.067),
         ),
     ),
     Thresholds(
@@ -286,5 +288,6 @@ SHIPPED: tuple[Thresholds, ...] = (
 
 `benchmarks/panel_thresholds.py` fitted each to texts on which none of its judges was trained: at
 most 10 % of the wrong texts of any wording and 20 % of those of any set are ok, and at most these
-shares of the right texts are faulty.
+shares of the right texts are faulty. That of the tuned model was fitted to labels that two more
+readers had checked.
 """

@@ -137,7 +137,7 @@ def test_texts_and_sources_do_not_mix_with_messages(aspects: Path) -> None:
         spanjury.check(MESSAGES, source="It rained.")
     with pytest.raises(ConfigError, match="the output is a text"):
         spanjury.check("A text.", tools=[{"name": "book"}])
-    with pytest.raises(ConfigError, match="expected messages with a role each"):
+    with pytest.raises(ConfigError, match="messages must each have a role"):
         spanjury.check([{"content": "Hi"}])
     nested: list[object] = []
     for _ in range(100_000):

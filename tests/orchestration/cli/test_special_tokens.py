@@ -115,7 +115,7 @@ def test_the_doctor_says_who_named_the_tokens() -> None:
         assert "by the file tokens.txt" in spanjury(*asked, "--tokenizer", "tokens.txt").output
     with LoopbackServer(chat("ready")) as server:
         asked[-1] = server.base_url
-        assert "spanjury's list alone" in spanjury(*asked).output
+        assert "only spanjury's list" in spanjury(*asked).output
 
 
 def test_a_panel_file_names_a_tokenizer_beside_it(tmp_path: Path) -> None:

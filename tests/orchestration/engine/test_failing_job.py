@@ -226,11 +226,11 @@ def test_a_worker_of_a_cluster_ends_the_run_as_well(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seconds", [-1.0, float("inf"), float("nan")])
 def test_an_outage_without_an_end_is_refused(seconds: float) -> None:
-    with pytest.raises(ConfigError, match="0 or more seconds"):
+    with pytest.raises(ConfigError, match="0 or more seconds|must be a number"):
         FailurePolicy(max_outage=seconds)
 
 
 @pytest.mark.parametrize(("share", "window"), [(-0.1, 50), (1.1, 50), (float("nan"), 50), (0.1, 0)])
 def test_a_share_of_no_assessments_or_none_at_all_is_refused(share: float, window: int) -> None:
-    with pytest.raises(ConfigError, match="must be a share, 0 to 1, of 1 or more assessments"):
+    with pytest.raises(ConfigError, match="must be a share, 0 to 1, of 1 or more assessments|must be a number"):
         FailurePolicy(min_usable=share, usable_window=window)

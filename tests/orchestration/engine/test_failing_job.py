@@ -232,5 +232,7 @@ def test_an_outage_without_an_end_is_refused(seconds: float) -> None:
 
 @pytest.mark.parametrize(("share", "window"), [(-0.1, 50), (1.1, 50), (float("nan"), 50), (0.1, 0)])
 def test_a_share_of_no_assessments_or_none_at_all_is_refused(share: float, window: int) -> None:
-    with pytest.raises(ConfigError, match="must be a share, 0 to 1, of 1 or more assessments|must be a number"):
+    with pytest.raises(
+        ConfigError, match="must be a share, 0 to 1, of 1 or more assessments|must be a number"
+    ):
         FailurePolicy(min_usable=share, usable_window=window)

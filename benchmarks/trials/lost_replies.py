@@ -75,7 +75,7 @@ RULES = {
     "a metric's rules": (
         "precision",
         "judges/metrics/overlap/token_overlap.py",
-        "return _share(shared, of=output, beside=reference)",
+        "return _share(shared, of=output, other=reference)",
         "return 0.125",
     ),
 }

@@ -22,7 +22,20 @@ COMMANDS = (
     ("exam", "discernment", *DEMO, "-o", "discernment"),
     ("exam", "robustness", *DEMO, "-o", "robustness"),
     ("calibrate", "run", "--human", "texts.jsonl", "--draws", "100", "-o", "calibration.json"),
-    ("meta", "run", "--human", "texts.jsonl", "--draws", "0", "--no-progress", "-o", "meta"),
+    # Pooled, it would draw agreement against seconds.
+    (
+        "meta",
+        "run",
+        "--human",
+        "texts.jsonl",
+        "--level",
+        "by-input",
+        "--draws",
+        "0",
+        "--no-progress",
+        "-o",
+        "meta",
+    ),
     ("compare", "run/results.jsonl", "rescored.jsonl", "-o", "compared"),
 )
 

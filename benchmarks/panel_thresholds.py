@@ -2,7 +2,6 @@
 
     python benchmarks/panel_thresholds.py FILE… [--judges grounding,reader] [--model NAME]
         [--readings FILE] [--misses .1] [--set-misses .2] [--alarms .1] [--set-alarms .2]
-        [--right .8]
 
 FILEs are marked texts of sets that were held out of training; `FILE=N` uses N texts of one. A label
 changes where both readers of `--readings` contradict it. In `benchmarks/second_readings.csv` two
@@ -13,11 +12,10 @@ All sets have the same weight, and within a set so do the texts with errors and 
 Prints the weights of the judges' log odds, slope and intercept, and two thresholds: the highest
 below which lie at most `--misses` of the texts with errors in every *wording* and `--set-misses` in
 every set, and the lowest from which at most `--alarms` of those without do in every wording and
-`--set-alarms` in every set. Of the decisions of either kind at least `--right` must be right, where
-half of the texts have an error; and texts with a doubtful sentence (`DOUBTED`) are never ok. A
-text's wording is the least share of a sentence's content words that its passages contain: near from
-0.9, reworded from 0.7, else inferred. Then both rates and the share of decisions are printed, by
-set and by wording, each set judged with weights fitted to the others.
+`--set-alarms` in every set. Texts with a doubtful sentence (`DOUBTED`) are never ok. A text's
+wording is the least share of a sentence's content words that its passages contain: near from 0.9,
+reworded from 0.7, else inferred. Then both rates and the share of decisions are printed, by set and
+by wording, each set judged with weights fitted to the others.
 The results are used in `orchestration/engine/thresholds.py`.
 """
 
@@ -224,29 +222,12 @@ class Bounds:
         )
 
 
-def thresholds(held: Held, *, misses: Bounds, alarms: Bounds, right: float) -> tuple[float, float]:
-    """Return the probability below which a text is ok, and that from which it is faulty.
-
-    `right` is the least share of right decisions of either kind, where half of the texts have an
-    error; the mean over sets.
-    """
+def thresholds(held: Held, *, misses: Bounds, alarms: Bounds) -> tuple[float, float]:
+    """Return the probability below which a text is ok, and that from which it is faulty."""
     low = np.arange(0.01, DOUBTED + 0.001, 0.01).round(2)
     high = np.arange(0.5, 1.0, 0.01).round(2)
-
-    def are_right(such: Callable[[Floats], NDArray[np.bool_]], *, faulty: bool) -> bool:
-        own, other = (held.rate(such, faulty=kind) for kind in (faulty, not faulty))
-        return own >= right * (own + other)
-
-    fine = [
-        bound
-        for bound in low
-        if misses.hold(held, _below(bound), faulty=True) and are_right(_below(bound), faulty=False)
-    ]
-    grave = [
-        bound
-        for bound in high
-        if alarms.hold(held, _from(bound), faulty=False) and are_right(_from(bound), faulty=True)
-    ]
+    fine = [bound for bound in low if misses.hold(held, _below(bound), faulty=True)]
+    grave = [bound for bound in high if alarms.hold(held, _from(bound), faulty=False)]
     return round(float(max(fine, default=0.01)), 2), round(float(min(grave, default=1.0)), 2)
 
 
@@ -261,7 +242,6 @@ def main() -> None:
     parser.add_argument("--set-misses", type=float, default=0.2)
     parser.add_argument("--alarms", type=float, default=0.1)
     parser.add_argument("--set-alarms", type=float, default=0.2)
-    parser.add_argument("--right", type=float, default=0.8)
     options = parser.parse_args()
     judges = options.judges.split(",")
     readings = readings_of(options.readings) if options.readings else {}
@@ -282,7 +262,6 @@ def main() -> None:
         held,
         misses=Bounds(wording=options.misses, of_set=options.set_misses),
         alarms=Bounds(wording=options.alarms, of_set=options.set_alarms),
-        right=options.right,
     )
     total = parameters[:-1].sum()
     print("weights", dict(zip(judges, (parameters[:-1] / total).round(3).tolist(), strict=True)))

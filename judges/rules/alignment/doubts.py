@@ -43,8 +43,8 @@ _LEAST = 2  # minimum words of a sentence to be doubted
 DOUBTED = 0.3
 """Probability of an error in a sentence that joins or asserts more than the source.
 
-One in two of such twins written for training is wrong, and one in seven of such news summaries. A
-panel that calls texts ok from this probability on would ignore these doubts.
+Half of such twins written for training are wrong, and one in seven of such news summaries. A panel
+that calls texts ok from this probability on would ignore these doubts.
 """
 
 

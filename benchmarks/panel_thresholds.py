@@ -12,7 +12,7 @@ All sets have the same weight, and within a set so do the texts with errors and 
 Prints the weights of the judges' log odds, slope and intercept, and two thresholds: the highest
 below which lie at most `--misses` of the texts with errors in every *wording* and `--set-misses` in
 every set, and the lowest from which at most `--alarms` of those without do in every wording and
-`--set-alarms` in every set. Texts with a doubtful sentence (`DOUBTED`) are never ok. A text's
+`--set-alarms` in every set. No text is ok from `VOUCHED` on. A text's
 wording is the least share of a sentence's content words that its passages contain: near from 0.9,
 reworded from 0.7, else inferred. Then both rates and the share of decisions are printed, by set and
 by wording, each set judged with weights fitted to the others.
@@ -32,9 +32,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 import spanjury
-from spanjury.judges.core import PanelReport, Segment
+from spanjury.judges.core import VOUCHED, PanelReport, Segment
 from spanjury.judges.reader.windows import Kind, sentence_windows
-from spanjury.judges.rules.alignment.doubts import DOUBTED
 from spanjury.orchestration.engine.decision import surest_error
 from spanjury.orchestration.engine.thresholds import MOST_CERTAIN
 
@@ -224,7 +223,7 @@ class Bounds:
 
 def thresholds(held: Held, *, misses: Bounds, alarms: Bounds) -> tuple[float, float]:
     """Return the probability below which a text is ok, and that from which it is faulty."""
-    low = np.arange(0.01, DOUBTED + 0.001, 0.01).round(2)
+    low = np.arange(0.01, VOUCHED + 0.001, 0.01).round(2)
     high = np.arange(0.5, 1.0, 0.01).round(2)
     fine = [bound for bound in low if misses.hold(held, _below(bound), faulty=True)]
     grave = [bound for bound in high if alarms.hold(held, _from(bound), faulty=False)]

@@ -230,7 +230,7 @@ class CheckerJudge:
         """Check all claims."""
         output = segment.output
         # Checking even a short text takes long, so every text goes to a thread.
-        claimed = without_marks(output)
+        claimed = without_marks(output, inputs)
         read = await in_turn(partial(self._readings, claimed, inputs), length=LONG + 1, stays=True)
         if not read:
             return _Checked(unscored=abstention("the output makes no claim"))

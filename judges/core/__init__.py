@@ -133,6 +133,7 @@ from spanjury.judges.core.reading import (
 )
 from spanjury.judges.core.report import (
     GRAVE,
+    VOUCHED,
     Decision,
     DecisionBasis,
     Ground,
@@ -187,6 +188,7 @@ __all__ = [
     "UNANSWERED",
     "USABLE",
     "VERSION",
+    "VOUCHED",
     "Aggregation",
     "AskedChecker",
     "Aspect",

@@ -13,6 +13,8 @@ from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 from spanjury.judges.core.visible import counted
 
+VOUCHED = 0.4
+"""P(error) from which a text is ok by a promised threshold only; that of a doubtful sentence."""
 _FORMER_UNSURE = "doubtful"
 
 

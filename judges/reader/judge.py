@@ -119,7 +119,7 @@ class ReaderJudge:
         self, output: str, inputs: Mapping[str, str], asked: Sequence[str]
     ) -> Iterator["_Part"]:
         """Yield the findings in each batch of sentences; words of a question are not made up."""
-        claimed = blanked(without_marks(output), absences(output) if asked else ())
+        claimed = blanked(without_marks(output, inputs), absences(output) if asked else ())
         words = {token.stem for question in asked for token in tokens(question) if token.is_content}
         for batch in sentence_readings(self.encoder, claimed, inputs):
             part = _Part(read=len(batch.readings), copied=batch.copied)

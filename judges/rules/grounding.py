@@ -232,7 +232,7 @@ class GroundingJudge:
         if obstacle:
             return abstention(obstacle)
         lacking = absences(output) if asked else []
-        claimed = blanked(without_marks(output), lacking)
+        claimed = blanked(without_marks(output, evidence), lacking)
         support = find_support(claimed, index_source(source.text))
         if support.supported < _FOREIGN:
             obstacle = _other_language(unlike_languages(source.text, output))

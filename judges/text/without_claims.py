@@ -1,7 +1,8 @@
 """Parts of an output that claim nothing which a source could support."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from spanjury.judges.text.sentences import sentence_intervals
 
@@ -94,7 +95,8 @@ _LACKING = re.compile(
 _EXCLAIMED = (
     r"(?:oh|wow|ah|aww?|ha(?:ha)*|hm+|mm+|uh|um|well|yeah|yep|nope|sure(?: thing)?|ok(?:ay)?|right"
     r"|exactly|absolutely|definitely|certainly|indeed|of course|(?:very |so )?true|fair enough"
-    r"|i (?:totally |completely |fully |quite )?agree|i see|me too|same here|got it|understood"
+    r"|i (?:totally |completely |fully |quite )?agree|i see|i know|i (?:think|believe|guess) so"
+    r"|(?:yeah |yes )?me too|so do i|same here|got it|understood"
     r"|(?:good|great|excellent) (?:question|point|luck|idea|choice)|great|awesome|cool|nice|amazing"
     r"|interesting|wonderful|perfect|no (?:problem|worries)|hello|hi|hey|bye|cheers"
     r"|congratulations|good (?:morning|afternoon|evening|news)|yum(?:my)?|bon appétit|enjoy"
@@ -112,13 +114,31 @@ _OFFERED = (
     r"questions)?|(?:i['’]?(?: a)?m |i would be |i['’]d be )?(?:always )?(?:happy|glad|here) to"
     r" (?:help|assist)(?: you)?(?: further| out)?(?: with (?:that|this|anything else))?)"
 )
+_PRAISED = (
+    r"(?:interesting|amazing|awesome|great|cool|nice|lovely|wonderful|fascinating|fun|funny"
+    r"|impressive|incredible|exciting)"
+)
+_FELT = re.compile(
+    r"(?:(?:oh|wow|well|yeah|yes|but|and)[\s,!.]+)*i(?: (?:also|always|do|just|personally|really"
+    r"|still|absolutely))* (?:(?:(?:love|like|adore|hate|dislike)d?|enjoy(?:ed)?)"
+    r"(?: (?!to\b)[\w'’-]+){1,4}"
+    r"|(?:think|find)(?: [\w'’-]+){1,4} (?:is|are) (?:(?:so|very|really|pretty|quite|just) )*"
+    rf"(?:{_PRAISED}|cute|beautiful|pretty|adorable|delicious|tasty))",
+    re.IGNORECASE,
+)
+"""The likings of a speaker, of which nothing is said by a source of another author."""
+_ASSERTED = re.compile(
+    r"\d|n['’]t\b|\b(?:that|when|how|what|why|because|since|which|who|where|than|if|not|and|but"
+    r"|or)\b",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"\b(?:I|[Mm]y|[Mm]e)\b(?!\.)")
 _REMARKS = re.compile(
     rf"(?:yes |no )?{_EXCLAIMED}(?:[\s,!.…-]+{_EXCLAIMED})*"
     # "That sounds great"
     r"|(?:(?:oh|wow|well|yeah|yes)[\s,!.]+)?that(?: i|['’])?(?:s| was| sounds| would be| must be)"
-    r" (?:(?:so|very|really|pretty|quite|such|just|truly|a|an) )*(?:interesting|amazing|awesome"
-    r"|great|cool|nice|lovely|wonderful|fascinating|fun|funny|impressive|incredible|exciting|sad"
-    r"|(?:good|great|excellent|interesting) (?:question|point|idea))(?: to (?:hear|know|see))?"
+    rf" (?:(?:so|very|really|pretty|quite|such|just|truly|a|an) )*(?:{_PRAISED}|sad|(?:good|great"
+    r"|excellent|interesting) (?:question|point|idea))(?: to (?:hear|know|see))?"
     # thanks, excuses, offers and wishes to the reader
     r"|(?:thanks|thank you) for (?:asking|sharing|reaching out|getting in touch|contacting us"
     r"|(?:your|the) (?:question|message|patience|understanding|interest))"
@@ -158,36 +178,39 @@ _FACT = re.compile(
 _ENDS = " \t\n.!…:-"
 
 
-def without_marks(output: str) -> str:
+def without_marks(output: str, inputs: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return `output` with blanks for what claims nothing within or beside sentences that do.
 
     This means citations, numbers of list items, "Yes." before more, "Hello" before a name, "Note
     that" and "According to the policy," before what they introduce, and sentences that only greet,
-    thank, exclaim, offer help or ask the reader something. An output of nothing but such sentences
-    keeps them, since they are then the answer.
+    thank, exclaim, offer help or ask the reader something. So are sentences in which the writer
+    likes something, unless one of the `inputs` is in the first person. An output of nothing but
+    such sentences keeps them, since they are then the answer.
 
     Examples
     --------
     >>> without_marks("Yes. It lasts two years [1].")
     '     It lasts two years    .'
+    >>> without_marks("I love the bridge! It is old.", {"Guide": "The bridge is new."})
+    '                   It is old.'
     >>> without_marks("It lasts two years. What do you think?")
     'It lasts two years.                   '
     """
     marked = _MARKS.sub(lambda mark: " " * len(mark.group()), output)
-    claimed = blanked(marked, _remarks(marked))
+    is_own = any(map(_OWN.search, inputs.values()))
+    remarks = (
+        (start, end)
+        for start, end in sentence_intervals(marked)
+        if _is_remark(marked[start:end].strip(), is_own=is_own)
+    )
+    claimed = blanked(marked, remarks)
     return claimed if claimed.strip(_ENDS) else marked
 
 
-def _remarks(output: str) -> list[tuple[int, int]]:
-    return [
-        (start, end)
-        for start, end in sentence_intervals(output)
-        if _is_remark(output[start:end].strip())
-    ]
-
-
-def _is_remark(sentence: str) -> bool:
+def _is_remark(sentence: str, *, is_own: bool) -> bool:
     bare = sentence.rstrip(_ENDS)
+    if not is_own and _FELT.fullmatch(bare) and not _ASSERTED.search(bare):
+        return True
     if bare.endswith("?"):
         is_asking = _ASKING.match(bare) and not _TELLING.search(bare)
         is_closing = _CLOSING.fullmatch(bare.rstrip("? "))

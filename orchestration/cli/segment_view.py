@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanjury.judges.core import (
+    VOUCHED,
     Decision,
     ErrorSpan,
     Outcome,
@@ -21,7 +22,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.transcript import Part, Position, Transcript, position_in, transcript_of
 from spanjury.orchestration.engine.summary import open_questions
-from spanjury.orchestration.engine.thresholds import VOUCHED
 
 _STYLES = {1: "cyan", 2: "cyan", 3: "yellow", 4: "red", 5: "bold red"}
 _DECISION_STYLES = {

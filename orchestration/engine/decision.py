@@ -21,6 +21,7 @@ from itertools import chain
 from statistics import fmean
 
 from spanjury.judges.core import (
+    VOUCHED,
     Decision,
     DecisionBasis,
     ErrorSpan,
@@ -33,7 +34,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.text.languages import not_english
-from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, VOUCHED, Thresholds, spread
+from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, Thresholds, spread
 
 _GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
 

@@ -13,7 +13,7 @@ A sentence with a word that the source lacks is not doubted here.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spanjury.judges.core import Unverified
+from spanjury.judges.core import VOUCHED, Unverified
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.assertions import unasserting
 from spanjury.judges.rules.alignment.continuations import (
@@ -40,12 +40,6 @@ _OTHER_PERSON = "The source says this of another person ({!r}, not {!r})."
 _OTHER_VALUE = "Another sentence of the source says this with another value."
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
 _LEAST = 2  # minimum words of a sentence to be doubted
-DOUBTED = 0.3
-"""Probability of an error in a sentence that joins or asserts more than the source.
-
-Half of such twins written for training are wrong, and one in seven of such news summaries. A panel
-that calls texts ok from this probability on would ignore these doubts.
-"""
 
 
 def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
@@ -68,7 +62,7 @@ def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
             yield doubt(sentence.text, start, reason)
 
 
-def doubt(text: str, start: int, reason: str, *, probability: float = DOUBTED) -> Unverified:
+def doubt(text: str, start: int, reason: str, *, probability: float = VOUCHED) -> Unverified:
     """Return the sentence `text` at the offset `start` as doubtful."""
     return Unverified(
         start=start,

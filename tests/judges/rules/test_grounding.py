@@ -249,7 +249,7 @@ async def test_a_sentence_that_the_source_only_reports_is_unverified_and_binds_a
         "The source attributes this to someone ('alleges') and does not state it as fact.",
         True,
     )
-    assert sentence.probability == 0.3
+    assert sentence.probability == 0.4
     assert not report.spans
 
 

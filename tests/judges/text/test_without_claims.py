@@ -116,6 +116,40 @@ def test_sentences_that_only_look_like_remarks_are_kept(sentence: str) -> None:
     assert without_marks(f"It rains. {sentence}") == f"It rains. {sentence}"
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I love the old bridge!",
+        "Yeah, I really enjoyed Venice.",
+        "I think pandas are so cute.",
+        "I know.",
+        "So do I.",
+    ],
+)
+def test_what_a_speaker_likes_is_no_claim(sentence: str) -> None:
+    assert without_marks(f"{sentence} It rains.", {"Guide": "It is dry."}).strip() == "It rains."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I like to drive at night.",
+        "I love that the bridge is new.",
+        "I liked 3 of the films.",
+        "I think the pump is broken.",
+        "I hate the fee but pay it.",
+        "The critic loved the film.",
+    ],
+)
+def test_likings_that_state_more_are_kept(sentence: str) -> None:
+    assert without_marks(f"It rains. {sentence}") == f"It rains. {sentence}"
+
+
+def test_a_liking_is_a_claim_beside_an_input_in_the_first_person() -> None:
+    output = "I like apple pie. It rains."
+    assert without_marks(output, {"Mail": "I like plum pie."}) == output
+
+
 def test_many_empty_lines_are_read_once() -> None:
     text = "\n" * 3000
     assert without_marks(text) == text

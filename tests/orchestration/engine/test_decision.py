@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import (
+    VOUCHED,
     Decision,
     ErrorSpan,
     Evidence,
@@ -30,7 +31,7 @@ from spanjury.orchestration.engine.decision import (
     decision_signature,
 )
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, SHIPPED, VOUCHED, Thresholds
+from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, SHIPPED, Thresholds
 
 TEXT = segment().output
 GRAVE, MILD = (replace(mark(TEXT, "1935", severity=n), found_by=("reader",)) for n in (4, 3))

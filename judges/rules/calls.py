@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
@@ -43,10 +44,13 @@ from spanjury.judges.core.transcript import (
 from spanjury.judges.rules.call_checks.answers import (
     Claim,
     claimed_actions,
+    contrary,
     false_successes,
+    hidden_failures,
     is_reading_again,
     unstated_lengths,
     unstated_values,
+    unsupported,
 )
 from spanjury.judges.rules.call_checks.choices import exchanged, mislabelled, mistaken, superseded
 from spanjury.judges.rules.call_checks.context import (
@@ -62,7 +66,6 @@ from spanjury.judges.rules.call_checks.context import (
 from spanjury.judges.rules.call_checks.limits import broken, out_of_order, refusal_of, untold_words
 from spanjury.judges.rules.call_checks.misreadings import misnumbered, misread, untouched
 from spanjury.judges.rules.call_checks.schema import breaches
-from spanjury.judges.rules.call_checks.statements import contrary, hidden_failures, unsupported
 from spanjury.judges.rules.call_checks.tool_names import is_action, is_reading
 from spanjury.judges.rules.call_checks.values import Untraced, untraced
 from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted, times_asked
@@ -227,16 +230,8 @@ def _errors(trajectory: Trajectory) -> Iterator[ErrorSpan]:
 class _Problem(NamedTuple):
     """A problem of a reply, or of a call: of its value at `path`, or of all of it.
 
-    Parameters
-    ----------
-    missing
-        The argument that the object at `path` lacks.
-    part
-        The part of the value that is wrong; empty for all of it.
-    words
-        Words that prove it, in a turn before.
-    evidence
-        Passages that prove it instead.
+    The object at `path` lacks the argument `missing`, or only a `part` of the value is wrong.
+    `words` of a turn before, or passages in `evidence`, prove it.
     """
 
     category: str
@@ -429,7 +424,8 @@ class _Turn:
         arguments = arguments_of(call)
 
         def alike(calls: Sequence[ToolCall]) -> int:
-            return sum(_alike(call, other, arguments) for other in calls)
+            same = (other for other in calls if other.name == call.name)
+            return sum(arguments_of(other) == arguments for other in same)
 
         waiting = alike(self.trajectory.turns[self.number - 1].calls[: count - 1])
         made = 0
@@ -445,17 +441,15 @@ class _Turn:
 
     def reply(self) -> Iterator[ErrorSpan]:
         """Yield the errors in the turn's text to the user."""
+        turn = self.trajectory, self.number
         checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
-            (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
-            (FALSE_SUCCESS, untouched(self.trajectory, self.number), 5),
-            (FALSE_SUCCESS, hidden_failures(self.trajectory, self.number), 4),
-            (UNDONE, claimed_actions(self.trajectory, self.number), 4),
-            (MISREAD, misread(self.trajectory, self.number), 4),
-            (MISREAD, misnumbered(self.trajectory, self.number), 4),
-            (MISREAD, contrary(self.trajectory, self.number), 4),
-            (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
-            (UNSTATED, unstated_lengths(self.trajectory, self.number, self.context), 4),
-            (UNSTATED, unsupported(self.trajectory, self.number, self.context), 4),
+            (FALSE_SUCCESS, chain(false_successes(*turn), untouched(*turn)), 5),
+            (FALSE_SUCCESS, hidden_failures(*turn), 4),
+            (UNDONE, claimed_actions(*turn), 4),
+            (MISREAD, chain(misread(*turn), misnumbered(*turn), contrary(*turn)), 4),
+            (UNSTATED, unstated_values(*turn, self.context), 4),
+            (UNSTATED, unstated_lengths(*turn, self.context), 4),
+            (UNSTATED, unsupported(*turn, self.context), 4),
         )
         own = self.transcript.interval(self.number)
         offset = own[0] if own else 0
@@ -466,9 +460,8 @@ class _Turn:
                 if category == UNSTATED and interval in misread_at:
                     continue
                 misread_at |= {interval} if category == MISREAD else set()
-                problem = _Problem(
-                    category, claim.explanation, severity=severity, words=claim.token
-                )
+                why, words = claim.explanation, claim.token
+                problem = _Problem(category, why, severity=severity, words=words)
                 yield self._span(offset + claim.start, offset + claim.end, problem)
 
     def _marked(self, problem: _Problem, count: int) -> ErrorSpan:
@@ -493,7 +486,3 @@ class _Turn:
             evidence=problem.evidence or self.context.evidence(problem.words),
             probability=probability,
         )
-
-
-def _alike(call: ToolCall, other: ToolCall, arguments: Mapping[str, object] | None) -> bool:
-    return call.name == other.name and arguments_of(other) == arguments

@@ -9,8 +9,7 @@ from spanjury.judges.rules.alignment.lexicon import OF_RULES
 from spanjury.judges.rules.counted_days import is_counted_on
 from spanjury.judges.rules.dates import dates, weekdays
 from spanjury.judges.rules.derived_numbers import is_computable, may_reach_today
-from spanjury.judges.rules.name_support import Standing, standing
-from spanjury.judges.rules.names import Name, find_names
+from spanjury.judges.rules.names import Name, Standing, find_names, standing
 from spanjury.judges.rules.number_support import (
     is_computed,
     is_glued,
@@ -145,11 +144,8 @@ def _dated(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int,
     if sum(word.text[0].isdecimal() for word in words) < 3:  # noqa: PLR2004 - day, month, year
         return by_word
     for match, orders in dates(text[start:end]):
-        covered = [
-            at
-            for at, word in enumerate(words)
-            if start + match.start() <= word.start and word.end <= start + match.end()
-        ]
+        first, last = start + match.start(), start + match.end()
+        covered = [at for at, w in enumerate(words) if first <= w.start and w.end <= last]
         supported = any(all(index.knows(stem(word)) for word in order[:3]) for order in orders)
         if covered:
             by_word[covered[0]] = Claim(
@@ -231,12 +227,13 @@ def _is_joined(word: Word, following: Word, *, text: str) -> bool:
 
 def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex, *, text: str) -> Claim:
     stands, lacking = standing(name, index)
-    first = (
-        words.index(lacking[0], name.first, name.stop) if stands is Standing.UNKNOWN else name.first
-    )
+    first, stop = name.first, name.stop
+    if stands is Standing.UNKNOWN:
+        first = words.index(lacking[0], first, stop)
+        stop = _past_model(words, stop, text=text)
     return Claim(
         first=first,
-        stop=_past_model(words, name.stop, text=text) if stands is Standing.UNKNOWN else name.stop,
+        stop=stop,
         sort="name",
         name=name,
         supported=stands is Standing.PRESENT,

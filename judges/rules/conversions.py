@@ -165,13 +165,11 @@ def is_converted(text: str, at: int, sources: Iterable[str]) -> bool:
         return False
     before = folded_words(text[max(0, own.start - _REACH) : own.start])[-3:]
     is_hedged = not HEDGES.isdisjoint(before)
-    return any(_states(source, own, is_hedged=is_hedged) for source in sources)
-
-
-def _states(source: str, own: Measure, *, is_hedged: bool) -> bool:
-    if any(own.equals(other, is_hedged=is_hedged) for other in measures(source)):
-        return True
-    return own.dimension == "time" and own.amount / 60 in gaps(source)
+    return any(
+        any(own.equals(other, is_hedged=is_hedged) for other in measures(source))
+        or (own.dimension == "time" and own.amount / 60 in gaps(source))
+        for source in sources
+    )
 
 
 @lru_cache(maxsize=4)

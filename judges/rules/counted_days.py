@@ -65,15 +65,12 @@ def _is_counted(day: date, dates: Iterable[date], shifts: AbstractSet[int]) -> b
     """
     following = day + timedelta(1)
     return any(
-        ((base - day).days in shifts and _is_exact(base, day))
-        or ((base - following).days in shifts and _is_last(base, following))
+        (base - end).days in shifts
+        and _is_exact(base, end)
+        and (end == day or (following - base).days >= _WEEK)
         for base in dates
+        for end in (day, following)
     )
-
-
-def _is_last(base: date, following: date) -> bool:
-    """Return whether a period of weeks or months from `base` ends before `following`."""
-    return (following - base).days >= _WEEK and _is_exact(base, following)
 
 
 def _is_exact(base: date, day: date) -> bool:

@@ -43,6 +43,14 @@ def dates(text: str) -> Iterator[tuple[re.Match[str], list[tuple[str, ...]]]]:
             yield match, readings
 
 
+def date_of(year: int, month: int, day: int) -> date | None:
+    """Return a date; None if it does not exist, such as 30 February."""
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
 def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
     if match["year"]:
         orders = {(int(match["month"]), int(match["day"]))}
@@ -52,11 +60,8 @@ def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
         orders = {(two, first)} if match["mark"] == "." else {(first, two), (two, first)}
     year = int(match["year"] or match["late"])
     for month, day in sorted(orders):
-        try:
-            weekday = date(year, month, day).weekday()
-        except ValueError:
-            continue
-        yield MONTHS[month - 1], str(day), str(year), WEEKDAYS[weekday]
+        if made := date_of(year, month, day):
+            yield MONTHS[month - 1], str(day), str(year), WEEKDAYS[made.weekday()]
 
 
 @lru_cache(maxsize=4)
@@ -82,11 +87,7 @@ def weekdays(text: str) -> frozenset[str]:
         days.update(WEEKDAYS[(first + at) % 7] for at in range((last - first) % 7 + 1))
     for match in _NAMED.finditer(text):
         month = MONTHS.index((match["month"] or match["first"]).lower()) + 1
-        try:
-            named = date(
-                int(match["year"] or match["late"]), month, int(match["day"] or match["second"])
-            )
-        except ValueError:
-            continue
-        days.add(WEEKDAYS[named.weekday()])
+        year, day = match["year"] or match["late"], match["day"] or match["second"]
+        if named := date_of(int(year), month, int(day)):
+            days.add(WEEKDAYS[named.weekday()])
     return frozenset(days)

@@ -1,17 +1,18 @@
 """Numbers that follow from a source: by arithmetic, as a share in words, or as a count of a list.
 
 The more numbers a source has, the more follow by chance. So most rules combine numbers of one
-sentence, one unit or one column, and none reads a source with very many.
+sentence, one unit or one column of a table, and none reads a source with very many.
 """
 
+import csv
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import chain, combinations, groupby, permutations
 from math import isclose
 from types import MappingProxyType
 
-from spanjury.judges.rules.columns import columns
+from spanjury.judges.rules.alignment.record import number_of_cell, records
 from spanjury.judges.rules.conversions import gaps
 from spanjury.judges.rules.quantities import Quantity, quantities
 from spanjury.judges.rules.source_index import SourceIndex
@@ -90,6 +91,15 @@ _LAST_COMMA = re.compile(r",\s*(?:and|or)\b")
 _PAIR = re.compile(r"\b[A-Z]\w+ and [A-Z]\w+")
 _SPEAKER = re.compile(r"^[ \t]*(?:[-*•#]\s*)?([^\W\d_][\w .'’-]{0,30}):\s", re.MULTILINE)
 _COUNTED = range(2, 13)  # range of counts made by a writer
+_begun = KeptByText(
+    lambda source: frozenset(float(each["year"]) for each in _BEGUN.finditer(source))
+)
+"""Return the years of births and beginnings."""
+_speakers = KeptByText(lambda source: len({*_SPEAKER.findall(source)}))
+"""Return the number of different speakers of a dialogue."""
+_SEPARATORS = ",;\t"
+_LEAST = 3  # minimum lines of a table that separators form
+_MOST = 2000  # maximum lines of such a table
 
 
 def is_derived(value: float, unit: str, source: str) -> bool:
@@ -106,7 +116,9 @@ def is_derived(value: float, unit: str, source: str) -> bool:
     stated = _terms(unit, source)
     if len(stated) > MOST_STATED:
         return False
-    if unit in _TIME and _is_span_of_years(value, stated):
+    years = sorted({each.value for each in stated if each.unit == "year" and each.value > _AGE})
+    spans = {abs(a - b) for a, b in combinations(years, 2)} if unit in _TIME else frozenset()
+    if not spans.isdisjoint((value, value * 10)):
         return True
     if value >= LEAST and unit and _is_percent_of(value, unit, stated):
         return True
@@ -117,7 +129,7 @@ def is_derived(value: float, unit: str, source: str) -> bool:
         _adds_up(value, unit, sentence)
         or _multiplies(value, unit, sentence, stated=stated, source=source)
         or _is_part(value, sentence, source=source)
-        for sentence in _by_sentence(stated)
+        for sentence in _grouped(stated, by="sentence").values()
     )
 
 
@@ -131,9 +143,9 @@ def is_percentage(value: float, source: str, *, is_hedged: bool, is_change: bool
     stated = quantities(source)
     if len(stated) > MOST_STATED:
         return False
-    by_unit = _by_unit(stated)
-    by_unit.pop("", None)
-    groups = [group for group in _by_sentence(stated) if all(q.unit != "percent" for q in group)]
+    by_unit = _grouped([each for each in stated if each.unit], by="unit")
+    sentences = _grouped(stated, by="sentence").values()
+    groups = [group for group in sentences if all(each.unit != "percent" for each in group)]
     candidates = [
         *((_plain_counts(group), _COMPARED_COUNTS) for group in groups),
         *((_plain_counts(group), 2) for group in by_unit.values()),
@@ -173,10 +185,8 @@ def is_computable(value: float, unit: str, source: str) -> bool:
     """
     stated = _terms(unit, source)[:_MOST_COMPUTED]
     values = {round(quantity.value, _DECIMALS) for quantity in stated}
-    return any(
-        not values.isdisjoint(round(other, _DECIMALS) for other in _others(value, held))
-        for held in values
-    ) or not values.isdisjoint(round(other, _DECIMALS) for other in _multiples(value))
+    others = chain(_multiples(value), *(_others(value, held) for held in values))
+    return not values.isdisjoint(round(other, _DECIMALS) for other in others)
 
 
 def _is_hourly(value: float, rates: Sequence[float], source: str) -> bool:
@@ -237,23 +247,17 @@ def _combines(value: float, terms: Sequence[float], *, whole: bool = True) -> bo
     )
 
 
-def _by_sentence(stated: Sequence[Quantity]) -> list[list[Quantity]]:
-    sentences: dict[int, list[Quantity]] = defaultdict(list)
+def _grouped(stated: Sequence[Quantity], *, by: str) -> dict[object, list[Quantity]]:
+    """Return the quantities that share a field."""
+    groups: dict[object, list[Quantity]] = defaultdict(list)
     for quantity in stated:
-        sentences[quantity.sentence].append(quantity)
-    return [*sentences.values()]
-
-
-def _by_unit(stated: Sequence[Quantity]) -> dict[str, list[Quantity]]:
-    units: dict[str, list[Quantity]] = defaultdict(list)
-    for quantity in stated:
-        units[quantity.unit].append(quantity)
-    return units
+        groups[getattr(quantity, by)].append(quantity)
+    return groups
 
 
 def _adds_up(value: float, unit: str, sentence: Sequence[Quantity]) -> bool:
     """Return whether `value` is a sum or a difference of quantities in a sentence, except years."""
-    by_unit = _by_unit(sentence)
+    by_unit = _grouped(sentence, by="unit")
     if any(
         _combines(value, [term.value for term in terms])
         for other, terms in by_unit.items()
@@ -346,12 +350,6 @@ def _half_digit(value: float) -> float:
     return 0.5 * 10.0 ** -len(decimals) + 1e-9
 
 
-def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
-    years = {quantity.value for quantity in stated if quantity.unit == "year"}
-    years = {year for year in years if year > _AGE}
-    return any(abs(a - b) in {value, value * 10} for a, b in combinations(sorted(years), 2))
-
-
 def is_years_after(length: float, year: float, source: str) -> bool:
     """Return whether `year` is `length` years after a birth or a beginning that `source` dates.
 
@@ -365,12 +363,6 @@ def is_years_after(length: float, year: float, source: str) -> bool:
     return length <= _AGE and not _begun(source).isdisjoint({year - length, year - length - 1})
 
 
-_begun = KeptByText(
-    lambda source: frozenset(float(each["year"]) for each in _BEGUN.finditer(source))
-)
-"""Return the years of births and beginnings."""
-
-
 def may_reach_today(value: float, counted: str, source: str) -> bool:
     """Return whether `value` years after a "since" of `source` may be the year of the text."""
     return counted == "year" and any(int(year) + value in _TODAY for year in _SINCE.findall(source))
@@ -379,9 +371,7 @@ def may_reach_today(value: float, counted: str, source: str) -> bool:
 def _multiples(value: float) -> Iterator[float]:
     """Yield the numbers of which `value` is a multiple or a part that words can state."""
     yield 100.0 - value
-    for factor in _FACTORS:
-        yield value / factor
-        yield value * factor
+    yield from (number for factor in _FACTORS for number in (value / factor, value * factor))
 
 
 def _others(value: float, held: float) -> Iterator[float]:
@@ -408,10 +398,6 @@ def _count(word: str) -> int:
     return int(word) if word.isdecimal() else _COUNTS[word.lower()]
 
 
-_speakers = KeptByText(lambda source: len({*_SPEAKER.findall(source)}))
-"""Return the number of different speakers of a dialogue."""
-
-
 def _counts(text: str) -> Iterator[int]:
     """Yield the number of items of each list in `text`."""
     for match in _LIST.finditer(text):
@@ -419,3 +405,37 @@ def _counts(text: str) -> Iterator[int]:
         yield match.group().count(",") + (1 if closed else 2)
     if _PAIR.search(text):
         yield 2
+
+
+def _columns(text: str) -> tuple[Sequence[float], ...]:
+    columns: Mapping[object, list[float | None]] = defaultdict(list)
+    for record in records(text).records:
+        for field in record.fields:
+            columns[record.group, field.key].append(number_of_cell(field.value.strip()))
+    cells = [*columns.values(), *_separated(text)]
+    numbers = ([value for value in column if value is not None] for column in cells)
+    return tuple(
+        column for column, held in zip(numbers, cells, strict=True) if len(column) == len(held) > 1
+    )
+
+
+columns = KeptByText(_columns)
+"""Return the columns of numbers of a text: the values of one key or of one place in all rows."""
+
+
+def _separated(text: str) -> Iterator[list[float | None]]:
+    """Yield the columns of consecutive lines with equally many separators, without a header."""
+    for separator in _SEPARATORS:
+        if text.count(separator) < _LEAST:
+            continue
+        for count, group in groupby(text.splitlines(), key=lambda line: line.count(separator)):
+            lines = [*group]
+            if not count or not _LEAST <= len(lines) <= _MOST:
+                continue
+            try:
+                rows = [*csv.reader(lines, delimiter=separator, skipinitialspace=True)]
+            except csv.Error:  # a cell that is too long
+                continue
+            for column in zip(*rows, strict=False):
+                first, *others = (number_of_cell(cell.strip()) for cell in column)
+                yield others if first is None else [first, *others]

@@ -17,11 +17,9 @@ from types import MappingProxyType
 from spanjury.judges.core import ErrorSpan, Evidence, Located, repetitions_last
 from spanjury.judges.rules.alignment.contradiction import Category, Contradiction, covered
 from spanjury.judges.rules.claims import Claim
-from spanjury.judges.rules.name_support import called_otherwise
-from spanjury.judges.rules.names import Name
-from spanjury.judges.rules.places import Source
+from spanjury.judges.rules.names import Name, called_otherwise
 from spanjury.judges.rules.quantities import CURRENCIES, Quantity, quantities, unit, whole_number
-from spanjury.judges.rules.source_index import SENTENCES, cut_source, index_source
+from spanjury.judges.rules.source_index import SENTENCES, Source, cut_source, index_source
 from spanjury.judges.rules.support import SentenceSupport, Support
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS
 from spanjury.judges.text.numbers import Number
@@ -173,9 +171,7 @@ def error_spans(
     explain = partial(_with_pointer, text=text, source=source, support=support)
     reported = [_span(text, error, explain=explain) for error in ranked[:limit]]
     reported.sort(key=lambda span: (span.start, span.end))
-    return tuple(reported), tuple(
-        _span(text, error, explain=_unexplained) for error in ranked[limit:]
-    )
+    return tuple(reported), tuple(_span(text, error) for error in ranked[limit:])
 
 
 def _sure(
@@ -246,12 +242,14 @@ def _contradicted(contradiction: Contradiction) -> ErrorSpan:
     )
 
 
-def _span(text: str, error: "ErrorSpan | _Finding", *, explain: _Explain) -> ErrorSpan:
-    """Return a finding in `text` as a span with the explanation from `explain`."""
+def _span(
+    text: str, error: "ErrorSpan | _Finding", *, explain: _Explain | None = None
+) -> ErrorSpan:
+    """Return a finding in `text` as a span, with the explanation from `explain` if given."""
     if isinstance(error, ErrorSpan):
         return error
     start, end = error.interval
-    explanation, evidence = explain(error)
+    explanation, evidence = explain(error) if explain else ("Not in the source.", ())
     return ErrorSpan(
         text=text[start:end],
         explanation=explanation,
@@ -263,10 +261,6 @@ def _span(text: str, error: "ErrorSpan | _Finding", *, explain: _Explain) -> Err
         evidence=evidence,
         probability=PRECISION[error.category],
     )
-
-
-def _unexplained(_: _Finding) -> tuple[str, tuple[Evidence, ...]]:
-    return "Not in the source.", ()
 
 
 def _findings(sentence: SentenceSupport, *, text: str, prose: bool) -> Iterator[_Finding]:
@@ -310,15 +304,12 @@ def _severity(claim: Claim, sentence: SentenceSupport) -> int:
     if claim.name is not None:
         return 4 if claim.contradicted else 3
     small = claim.number and claim.number.spelled and claim.number.value <= _COUNTABLE
-    return 3 if small or claim.follows or _is_ruled_out(claim, sentence) else 4
-
-
-def _is_ruled_out(claim: Claim, sentence: SentenceSupport) -> bool:
-    """Return whether a number is denied beside one that the source has: ``at 9, not at 8``."""
     before = sentence.words[max(0, claim.first - _REACH) : claim.first]
-    return any(word.folded in _RULING_OUT for word in before) and any(
+    # It is denied beside one that the source has: at 9, not at 8.
+    is_ruled_out = any(word.folded in _RULING_OUT for word in before) and any(
         other.number is not None and other.supported for other in sentence.claims
     )
+    return 3 if small or claim.follows or is_ruled_out else 4
 
 
 def _is_exact(claim: Claim) -> bool:
@@ -364,16 +355,11 @@ def _explained(
         counted = f"of the {len(claims)} names, numbers and content words of this sentence"
         return f"The source contains {supported or 'none'} {counted}.", ()
     exact = [*filter(_is_exact, claims)]
+    explain = partial(_lacking, sentence, source=source, text=text, prose=support.prose)
+    intervals = [finding.widened or sentence.interval(claim) for claim in exact]
     lacking = [
-        _lacking(
-            sentence,
-            claim,
-            quote=text[slice(*(finding.widened or sentence.interval(claim)))],
-            source=source,
-            text=text,
-            prose=support.prose,
-        )
-        for claim in exact
+        explain(claim, quote=text[slice(*interval)])
+        for claim, interval in zip(exact, intervals, strict=True)
     ]
     if finding.category != WORDING:
         return lacking[0]
@@ -402,7 +388,9 @@ def _lacking(
         named = ", ".join(f'"{day.text}"' for day in days)
         has = f", which mentions {named}" if named else ""
         return f'"{quote}" does not occur in the source{has}.', days
-    opening = f'The {_noun(claim, quote)} "{quote}" does not occur in the source'
+    noun = "year" if claim.sort == "date" else "time" if _TIME.fullmatch(quote) else "number"
+    noun = "date" if _IN_DATE.search(quote) else noun
+    opening = f'The {noun} "{quote}" does not occur in the source'
     field = None if prose else _field(sentence, source=source)
     if field is not None:
         return f"{opening}; the source has {field.text}.", (field,)
@@ -414,15 +402,6 @@ def _lacking(
         return f"{opening}.", ()
     evidence = source.evidence(nearest.start, nearest.end)
     return f'{opening}; the nearest is "{evidence.text}".', (evidence,)
-
-
-def _noun(claim: Claim, quote: str) -> str:
-    """Return what the words of a claim of a number are: a number, a year, a date or a time."""
-    if _IN_DATE.search(quote):
-        return "date"
-    if claim.sort == "date":
-        return "year"
-    return "time" if _TIME.fullmatch(quote) else "number"
 
 
 def _field(sentence: SentenceSupport, *, source: Source) -> Evidence | None:

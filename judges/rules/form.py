@@ -131,7 +131,7 @@ class FormJudge:
         return Report(
             score=banded(1.0, load=weight, scale=scale),
             spans=reported if spans is None else spans,
-            rationale=" ".join([_summary(errors, words=len(form.words)), *_habits(form)]),
+            rationale=" ".join(_rationale(errors, form)),
         )
 
 
@@ -146,14 +146,10 @@ def _errors(text: str, *, before: str | None) -> tuple[FormText, list[ErrorSpan]
     return form, [span.moved(-start) for span in own]
 
 
-def _summary(errors: Sequence[ErrorSpan], *, words: int) -> str:
-    if not errors:
-        return "No error of form found."
-    return f"{len(errors)} error{'s' if len(errors) > 1 else ''} of form in {words} words."
-
-
-def _habits(form: FormText) -> Iterator[str]:
-    """Yield a note on each habit that the text keeps throughout."""
+def _rationale(errors: Sequence[ErrorSpan], form: FormText) -> Iterator[str]:
+    """Yield the count of errors, and a note on each habit that the text keeps throughout."""
+    count = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
+    yield f"{count} of form in {len(form.words)} words." if errors else "No error of form found."
     if form.tokenised:
         yield "Spaces precede punctuation throughout, so this is not counted as an error."
     if not form.capitals:

@@ -7,7 +7,6 @@ broken encodings, mark-up and models leave in a text, and repetition.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from spanjury.judges.core import ErrorSpan
@@ -265,16 +264,12 @@ _LONG = re.compile(r"[A-Z]{5}")
 
 def articles(form: FormText) -> Iterator[ErrorSpan]:
     """Yield ``a`` before a vowel sound and ``an`` before a consonant sound."""
-    for match in _ARTICLE.finditer(form.text):
-        article, word = match.groups()
-        needed = _needed(word)
-        if needed and needed != article.lower():
-            yield form.mark(
-                *match.span(),
-                severity=2,
-                category="grammar",
-                explanation=f'"{word}" takes "{needed}".',
-            )
+
+    def explain(match: re.Match[str]) -> str:
+        needed = _needed(match[2])
+        return f'"{match[2]}" takes "{needed}".' if needed not in {"", match[1].lower()} else ""
+
+    yield from form.marks(_ARTICLE, severity=2, category="grammar", explanation=explain)
 
 
 def _needed(word: str) -> str:
@@ -288,15 +283,13 @@ def _needed(word: str) -> str:
 
 def disagreement(form: FormText) -> Iterator[ErrorSpan]:
     """Yield pronouns with a form of the verb that they never take."""
-    for match in _DISAGREEMENT.finditer(form.text):
+
+    def explain(match: re.Match[str]) -> str:
         if _BEFORE_PLURAL.search(form.text, max(0, match.start() - 12), match.start()):
-            continue
-        yield form.mark(
-            *match.span(),
-            severity=3,
-            category="grammar",
-            explanation=f'The verb does not agree with "{match.group().split()[0]}".',
-        )
+            return ""
+        return f'The verb does not agree with "{match.group().split()[0]}".'
+
+    yield from form.marks(_DISAGREEMENT, severity=3, category="grammar", explanation=explain)
 
 
 def misheard(form: FormText) -> Iterator[ErrorSpan]:
@@ -315,17 +308,13 @@ def misspelt(form: FormText) -> Iterator[ErrorSpan]:
     """
     if form.unread or form.tokenised or not form.capitals:
         return
-    matches = [*_SPELT.finditer(form.text)]
-    times = Counter(match.group() for match in matches)
-    for match in matches:
-        word = match.group()
-        if times[word] == 1 and (right := CORRECTIONS[word]):
-            yield form.mark(
-                *match.span(),
-                severity=2,
-                category="spelling",
-                explanation=f'"{word}" is misspelt; "{right}" may be meant.',
-            )
+    times = Counter(_SPELT.findall(form.text))
+
+    def explain(match: re.Match[str]) -> str:
+        right = CORRECTIONS[match.group()] if times[match.group()] == 1 else ""
+        return f'"{match.group()}" is misspelt; "{right}" may be meant.' if right else ""
+
+    yield from form.marks(_SPELT, severity=2, category="spelling", explanation=explain)
 
 
 def lower_case_starts(form: FormText) -> Iterator[ErrorSpan]:
@@ -352,81 +341,64 @@ def lower_i(form: FormText) -> Iterator[ErrorSpan]:
 
 def shouting(form: FormText) -> Iterator[ErrorSpan]:
     """Yield runs of four or more words in capitals, unless all are short and may be initials."""
-    for match in _LOUD.finditer(form.text):
-        if _LONG.search(match.group()):
-            yield form.mark(
-                *match.span(),
-                severity=2,
-                category="casing",
-                explanation="These words are written in capitals only.",
-            )
+
+    def explain(match: re.Match[str]) -> str:
+        is_loud = _LONG.search(match.group())
+        return "These words are written in capitals only." if is_loud else ""
+
+    yield from form.marks(_LOUD, severity=2, category="casing", explanation=explain)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
-    pattern: re.Pattern[str]
-    severity: int
-    explanation: str
-
-
-_KINDS = (
-    _Kind(
-        pattern=re.compile("[\ufffd\ud800-\udfff]+"),
-        severity=4,
-        explanation="A character was lost when the text was decoded.",
-    ),
-    _Kind(
-        pattern=re.compile("(?:Ã[\u0080-\u00bf]|â€[\u0080-\u00bfœ˜™¦“”]?|Â[\u00a0£°»«®©§])+"),
-        severity=4,
-        explanation="The text was decoded with the wrong encoding.",
-    ),
-    _Kind(
-        pattern=re.compile(r"&(?:amp|lt|gt|quot|nbsp|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});"),
-        severity=3,
-        explanation="A character is written as its HTML entity.",
-    ),
-    _Kind(
-        pattern=re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrt](?![a-z]))"),
-        severity=3,
-        explanation="A character is written as an escape sequence.",
-    ),
-    _Kind(
-        pattern=re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+"),
-        severity=3,
-        explanation="The text contains control characters.",
-    ),
-    _Kind(
-        pattern=re.compile(
-            r"<(?:unk|pad|s|/s|bos|eos|mask|sep|cls|endoftext)>|\[(?:UNK|PAD|SEP|CLS|MASK)\]"
-            r"|<\|\w{1,30}\|>",
+_DEBRIS = tuple(
+    (re.compile(pattern), severity, explanation)
+    for pattern, severity, explanation in (
+        ("[\ufffd\ud800-\udfff]+", 4, "A character was lost when the text was decoded."),
+        (
+            "(?:Ã[\u0080-\u00bf]|â€[\u0080-\u00bfœ˜™¦“”]?|Â[\u00a0£°»«®©§])+",
+            4,
+            "The text was decoded with the wrong encoding.",
         ),
-        severity=4,
-        explanation="The text contains a special token of a language model.",
-    ),
-    _Kind(
-        pattern=re.compile(
-            r"</?(?:p|br|div|span|b|i|u|a|strong|em|h[1-6]|li|ul|ol|table|tr|td)"
-            r"(?:\s[^<>]{0,200})?/?>",
+        (
+            r"&(?:amp|lt|gt|quot|nbsp|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});",
+            3,
+            "A character is written as its HTML entity.",
         ),
-        severity=3,
-        explanation="Mark-up is left in the text.",
-    ),
-    _Kind(
-        pattern=re.compile(
-            r"\[(?:deleted|removed|citation needed|your name|insert [^\[\]]{1,40})\]",
-            re.IGNORECASE,
+        (
+            r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrt](?![a-z]))",
+            3,
+            "A character is written as an escape sequence.",
         ),
-        severity=3,
-        explanation="A placeholder is left in the text.",
-    ),
+        ("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+", 3, "The text contains control characters."),
+        (
+            (
+                r"<(?:unk|pad|s|/s|bos|eos|mask|sep|cls|endoftext)>|\[(?:UNK|PAD|SEP|CLS|MASK)\]"
+                r"|<\|\w{1,30}\|>"
+            ),
+            4,
+            "The text contains a special token of a language model.",
+        ),
+        (
+            (
+                r"</?(?:p|br|div|span|b|i|u|a|strong|em|h[1-6]|li|ul|ol|table|tr|td)"
+                r"(?:\s[^<>]{0,200})?/?>"
+            ),
+            3,
+            "Mark-up is left in the text.",
+        ),
+        (
+            r"(?i)\[(?:deleted|removed|citation needed|your name|insert [^\[\]]{1,40})\]",
+            3,
+            "A placeholder is left in the text.",
+        ),
+    )
 )
 
 
 def debris(form: FormText) -> Iterator[ErrorSpan]:
     """Yield all debris."""
-    for kind in _KINDS:
+    for pattern, severity, explanation in _DEBRIS:
         yield from form.marks(
-            kind.pattern, severity=kind.severity, category="debris", explanation=kind.explanation
+            pattern, severity=severity, category="debris", explanation=explanation
         )
 
 

@@ -1,7 +1,7 @@
 """A text prepared for the checks of its form."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import ErrorSpan, Located
@@ -54,13 +54,20 @@ class FormText:
         )
 
     def marks(
-        self, pattern: re.Pattern[str], *, severity: int, category: str, explanation: str
+        self,
+        pattern: re.Pattern[str],
+        *,
+        severity: int,
+        category: str,
+        explanation: str | Callable[[re.Match[str]], str],
     ) -> Iterator[ErrorSpan]:
-        """Yield an error span for each match of `pattern`."""
+        """Yield an error span for each match of `pattern`, unless its explanation is empty."""
         for match in pattern.finditer(self.text):
-            yield self.mark(
-                *match.span(), severity=severity, category=category, explanation=explanation
-            )
+            why = explanation if isinstance(explanation, str) else explanation(match)
+            if why:
+                yield self.mark(
+                    *match.span(), severity=severity, category=category, explanation=why
+                )
 
     def between(self, left: Word, right: Word) -> str:
         """Return the text between two words."""

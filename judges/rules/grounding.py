@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from operator import itemgetter
 from typing import ClassVar
 
@@ -42,8 +41,7 @@ from spanjury.judges.rules.alignment.questions import (
 from spanjury.judges.rules.call_checks.arithmetic import computed_in, is_given
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
-from spanjury.judges.rules.places import Source, join_inputs
-from spanjury.judges.rules.source_index import index_source
+from spanjury.judges.rules.source_index import Source, index_source, join_inputs
 from spanjury.judges.rules.support import SentenceSupport, Support, find_support, of_sentences
 from spanjury.judges.text.languages import (
     NO_BLANKS,
@@ -209,7 +207,9 @@ class GroundingJudge:
             spans=spans,
             is_reply=is_reply,
         )
-        return await in_turn(compare, length=_length(segment.output, source.text))
+        # The length of an output alone that would take as long as both texts.
+        length = len(segment.output) + len(source.text) // _QUICKER
+        return await in_turn(compare, length=length)
 
     def _compare(
         self,
@@ -228,16 +228,15 @@ class GroundingJudge:
         """
         asked = [source.inputs[header] for header in questions]
         evidence = {name: text for name, text in source.inputs.items() if name not in questions}
-        obstacle = _obstacle(output, source)
-        if obstacle:
+        obstacle = coded(output) or _different_scripts(output, source.text)
+        if obstacle := obstacle or _foreign_passage(output, source):
             return abstention(obstacle)
         lacking = absences(output) if asked else []
         claimed = blanked(without_marks(output, evidence), lacking)
         support = find_support(claimed, index_source(source.text))
-        if support.supported < _FOREIGN:
-            obstacle = _other_language(unlike_languages(source.text, output))
-            if obstacle:
-                return abstention(obstacle)
+        is_foreign = support.supported < _FOREIGN
+        if is_foreign and (languages := unlike_languages(source.text, output)):
+            return abstention(_other_language(languages))
         reported, rest = error_spans(
             output,
             support,
@@ -254,7 +253,9 @@ class GroundingJudge:
         is_compared = support.prose and not is_reply
         doubtful = [
             *(_doubts(output, spelled, readings) if is_compared else ()),
-            *_answer_doubts(output, claimed, inputs=evidence, asked=asked),
+            *question_doubts(claimed, evidence, asked),
+            *opening_doubts(output, asked),
+            *polar_doubts(output, evidence, asked),
             *(absence_doubt(output, interval) for interval in lacking),
         ]
         return _scored(
@@ -312,18 +313,6 @@ def _scored(
     )
 
 
-def _length(output: str, source: str) -> int:
-    """Return the length of an output alone that would take as long as both texts."""
-    return len(output) + len(source) // _QUICKER
-
-
-def _obstacle(output: str, source: Source) -> str:
-    """Return why the words of `output` and `source` cannot be compared, or empty."""
-    return (
-        coded(output) or _different_scripts(output, source.text) or _foreign_passage(output, source)
-    )
-
-
 def _different_scripts(output: str, source: str) -> str:
     """Return why the words of two texts cannot be compared because of their scripts, or empty."""
     written, given = script(output), script(source)
@@ -339,8 +328,7 @@ def _foreign_passage(output: str, source: Source) -> str:
     written = folded_words(output[:SAMPLE])
     for name, text in passages_in(source.inputs).items():
         languages = different_languages(folded_words(text[:SAMPLE]), written)
-        obstacle = _different_scripts(output, text) or _other_language(languages)
-        if obstacle:
+        if obstacle := _different_scripts(output, text) or _other_language(languages):
             return obstacle.replace("the input", name, 1)
     return ""
 
@@ -409,18 +397,6 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     return 1 - innocent * (1 - 1 / (1 + math.exp(-total)))
 
 
-def _answer_doubts(
-    output: str, claimed: str, *, inputs: Mapping[str, str], asked: Sequence[str]
-) -> Iterator[Unverified]:
-    """Yield the doubts whether `output` answers the questions `asked`.
-
-    `claimed` is the output without what it says the source lacks.
-    """
-    yield from question_doubts(claimed, inputs, asked)
-    yield from opening_doubts(output, asked)
-    yield from polar_doubts(output, inputs, asked)
-
-
 def _readings(inputs: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
     """Return the inputs as written and, if different, with the names of speakers for "I"."""
     by_name = {name: spoken(text) for name, text in inputs.items()}
@@ -436,7 +412,8 @@ def _doubts(
     """
     doubtful: list[Unverified] = []
     for at, inputs in enumerate(readings):
-        beside = [*_doubts_beside(spelled.text, inputs)]
+        rules = doubts, context_doubts, correction_doubts
+        beside = [doubt for rule in rules for doubt in rule(spelled.text, inputs)]
         starts = {doubt.start for doubt in beside}
         doubtful = [doubt for doubt in doubtful if doubt.start in starts] if at else beside
         if not doubtful:
@@ -456,11 +433,6 @@ def _is_introduced_as_in(inputs: Mapping[str, str], output: str, start: int) -> 
         if begin <= start < end and output[begin:start].strip():
             return any(output[begin:end].strip() in text for text in inputs.values())
     return False
-
-
-def _doubts_beside(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
-    rules = doubts, context_doubts, correction_doubts
-    return chain.from_iterable(rule(output, inputs) for rule in rules)
 
 
 def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:

@@ -1,13 +1,18 @@
-"""Names of people, places and organisations in a text."""
+"""Names of people, places and organisations in a text, and whether its source has them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 
 from spanjury.judges.rules.quantities import CURRENCY_CODES
+from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, GIVEN_NAMES, MONTHS, WEEKDAYS
-from spanjury.judges.text.words import Word
+from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import Word, words
 
 TITLES = frozenset(
     """mr mrs ms miss dr prof professor sir dame lord lady king queen prince princess president
@@ -47,28 +52,12 @@ _PEOPLES = """afghanistan:afghan albania:albanian algeria:algerian argentina:arg
     tanzania:tanzanian thailand:thai tunisia:tunisian turkey:turkish,turk,turkiye uganda:ugandan
     ukraine:ukrainian venezuela:venezuelan vietnam:vietnamese wales:welsh yemen:yemeni
     zambia:zambian zimbabwe:zimbabwean cornwall:cornish quebec:quebecois"""
-
-
-def _countries() -> dict[str, tuple[str, ...]]:
-    groups = [entry.replace(":", ",").split(",") for entry in _PEOPLES.split()]
-    named: dict[str, tuple[str, ...]] = {}
-    for group in groups:
-        for word in group:
-            named[word] = (*named.get(word, ()), *(other for other in group if other != word))
-    return named
-
-
-COUNTRIES = MappingProxyType(_countries())
-"""Country, or its people -> the other words for them."""
-
-
 _REQUESTS = frozenset(
     """ask book buy call choose click consult contact dial download email e-mail enter find follow
     install invite join meet message notify open order phone press read ring see select tell thank
     try use visit watch write""".split()  # noqa: SIM905
 )
 """Verbs that begin a request."""
-
 PARTICLES = frozenset(
     "of de del della der den van von la le al el bin ibn da do dos y".split()  # noqa: SIM905
 )
@@ -89,6 +78,26 @@ _WEAK = frozenset(":;.!?\n\"'“”‘’«»(-–—•*#|`>")  # a word after 
 _CLOSED = re.compile('["”] $')  # a quotation that ends
 ACRONYM = re.compile(r"[A-Z]{2,6}s?")
 _DATES = frozenset((*MONTHS, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS)))
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SMALL = frozenset("of for the and in on de to".split())  # noqa: SIM905
+_WORD_BEFORE = re.compile(r"\b([A-Z][\w’'-]+) [\w’'-]+\Z")
+_LONGEST = 30  # maximum letters of a given name
+_MOST = 50  # maximum occurrences of a name that are examined
+_FAR = 200_000  # code points of a source that are searched for a similar name
+_LONG = 6  # minimum letters of a name to recognise a derived form by its beginning
+
+
+def _countries() -> dict[str, tuple[str, ...]]:
+    groups = [entry.replace(":", ",").split(",") for entry in _PEOPLES.split()]
+    named: dict[str, tuple[str, ...]] = {}
+    for group in groups:
+        for word in group:
+            named[word] = (*named.get(word, ()), *(other for other in group if other != word))
+    return named
+
+
+COUNTRIES = MappingProxyType(_countries())
+"""Country, or its people -> the other words for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +223,8 @@ def _name(
     sentence: Sequence[Word], first: int, stop: int, *, text: str, source: str, cased: bool
 ) -> Name | None:
     """Return the name in a run of capitals, or None if it is not a name."""
-    request = first if _begins_request(sentence, first, stop, text=text) else None
+    is_verb = first + 1 < stop and sentence[first].folded in _REQUESTS  # Contact Karl Meier
+    request = first if is_verb and _is_weak(sentence, first, text) else None
     first += request is not None
     while first < stop and leads(sentence[first]):
         first += 1
@@ -222,7 +232,9 @@ def _name(
         return None
     if not cased:
         stop = first + (2 if _goes_on(sentence, first, source=source) else 1)
-    if _is_weak(sentence, first, text) and stop == first + 1 and not _names_alone(sentence[first]):
+    word = sentence[first]
+    is_known = word.folded in GIVEN_NAMES or ACRONYM.fullmatch(word.text)
+    if _is_weak(sentence, first, text) and stop == first + 1 and not is_known:
         return None
     parts = tuple(
         word
@@ -233,12 +245,6 @@ def _name(
         and not word.text[0].isdecimal()
     )
     return Name(first=first, stop=stop, parts=parts, request=request) if parts else None
-
-
-def _begins_request(sentence: Sequence[Word], first: int, stop: int, *, text: str) -> bool:
-    """Return whether a run of capitals begins with a verb: Contact Karl Meier."""
-    is_verb = first + 1 < stop and sentence[first].folded in _REQUESTS
-    return is_verb and _is_weak(sentence, first, text)
 
 
 def _is_weak(sentence: Sequence[Word], at: int, text: str) -> bool:
@@ -278,6 +284,95 @@ def _is_shouted(run: Sequence[Word]) -> bool:
     return len(run) > 1 and all(word.text.isupper() and len(word.text) > 1 for word in run)
 
 
-def _names_alone(word: Word) -> bool:
-    """Return whether a word is a name even if any word may have a capital."""
-    return word.folded in GIVEN_NAMES or bool(ACRONYM.fullmatch(word.text))
+class Standing(Enum):
+    """Relation of a name to the source."""
+
+    PRESENT = "known"
+    PARTLY = "partly"
+    """Some of its words occur there, so it may be the fuller form of a name in the source."""
+    UNKNOWN = "unknown"
+    CONTRADICTED = "contradicted"
+    """The source has another name for this person."""
+
+
+def standing(name: Name, index: SourceIndex) -> tuple[Standing, Sequence[Word]]:
+    """Return the standing of `name` in the source, and its words that are missing there."""
+    lacking = [word for word in name.parts if not _is_known(word, index)]
+    initials = "".join(word.folded[0] for word in name.parts)
+    if not lacking or (len(initials) > 1 and initials in index.where):
+        return Standing.PRESENT, []
+    # The source may have only the first word, a role whose capital may begin the sentence.
+    is_role = name.first == 0 and len(lacking) > 1 and list(name.parts[1:]) == lacking
+    if len(lacking) == len(name.parts) or is_role:
+        return Standing.UNKNOWN, lacking
+    if len(lacking) == 1 and called_otherwise(name, index.text):
+        return Standing.CONTRADICTED, lacking
+    return Standing.PARTLY, lacking
+
+
+def _is_known(word: Word, index: SourceIndex) -> bool:
+    stemmed = stem(word.folded)
+    if stemmed in index.where or (len(stemmed) >= _LONG and index.knows(stemmed)):
+        return True
+    if any(stem(same) in index.where for same in COUNTRIES.get(word.folded, ())):
+        return True
+    if word.text in COMMON_CAPITALS:
+        return True
+    return bool(ACRONYM.fullmatch(word.text)) and spells(word.text.rstrip("s"), index.text)
+
+
+def spells(acronym: str, source: str) -> bool:
+    """Return whether consecutive words in `source` begin with the letters of `acronym`.
+
+    If the source has capitals, these words must have one.
+
+    Examples
+    --------
+    >>> spells("WHO", "The World Health Organization met."), spells("WHO", "He met whom?")
+    (True, False)
+    """
+    return acronym.lower() in _initials(source)
+
+
+@lru_cache(maxsize=4)
+def _initials(source: str) -> str:
+    """Return the initials of the names of `source`, with a space for any other word."""
+    runs = _LETTERS.findall(source[:_FAR])
+    cased = any(word[0].isupper() for word in runs)
+    content = (word for word in runs if word.lower() not in _SMALL)
+    return "".join(word[0].lower() if word[0].isupper() or not cased else " " for word in content)
+
+
+def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
+    """Return matches of a name in `source` that differs from the two-word `name` in one word.
+
+    This is another surname after the first word, or another given name before the last. Empty
+    if any of them begins with the same letter, as it may be a spelling of the same name.
+    """
+    if len(name.parts) != 2 or not name.parts[0].text[0].isupper():  # noqa: PLR2004
+        return []
+    first, last = name.parts
+    source = source[:_FAR]
+    if f" {last.text}" not in source:
+        behind = re.finditer(rf"{re.escape(first.text)} ([A-Z][\w’'-]+)", source)
+        return _others(behind, last)
+    # A pattern that begins with fixed text is fast, so the word before is checked afterwards.
+    matches = re.finditer(rf" {re.escape(last.text)}\b", source)
+    before = (
+        _WORD_BEFORE.search(source, max(0, match.start() - _LONGEST), match.end())
+        for match in islice(matches, _MOST)
+    )
+    called = _others((match for match in before if match), first)
+    people = first.folded in GIVEN_NAMES and any(m[1].lower() in GIVEN_NAMES for m in called)
+    return called if people else []
+
+
+def _others(matches: Iterable[re.Match[str]], word: Word) -> list[re.Match[str]]:
+    """Return the matches whose group is a name other than `word`; none if one is similar."""
+    names = [
+        match
+        for match in islice(matches, _MOST)
+        if (named := words(match[1])) and not leads(named[0])
+    ]
+    alike = any(match[1][0].lower() == word.folded[0] for match in names)
+    return [] if alike else names

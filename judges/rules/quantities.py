@@ -18,21 +18,13 @@ from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import Word, folded_words, words
 
 _CURRENCIES = MappingProxyType(
-    {
-        "$": "dollar",
-        "£": "pound",
-        "#": "pound",  # the spelling of some corpora
-        "€": "euro",
-        "¥": "yen",
-        "₹": "rupee",
-        "usd": "dollar",
-        "eur": "euro",
-        "gbp": "pound",
-        "jpy": "yen",
-        "inr": "rupee",
-        "chf": "franc",
-    }
+    dict(
+        pair.split(":")
+        for pair in """$:dollar £:pound €:euro ¥:yen ₹:rupee usd:dollar eur:euro gbp:pound jpy:yen
+        inr:rupee chf:franc #:pound""".split()  # noqa: SIM905
+    )
 )
+"""Sign or code -> the currency; some corpora spell the sign of the pound as ``#``."""
 CURRENCIES = frozenset((*map(stem, _CURRENCIES), *_CURRENCIES.values()))
 """Stems of words for currencies."""
 CURRENCY_CODES = frozenset(
@@ -156,12 +148,9 @@ def other_readings(text: str) -> Iterator[float]:
     """
     yield from _apart(text)
     text = compounds(text)
-    for whole, rest in _DECIMAL_COMMA.findall(text):
-        yield float(f"{whole}.{rest}")
-    for whole, rest in _TORN.findall(text):
-        yield float(f"{whole}.{rest}")
-    for whole, rest in _GROUPED.findall(text):
-        yield float(f"{whole.replace('.', '')}.{rest}")
+    for decimal in (_DECIMAL_COMMA, _TORN, _GROUPED):
+        for whole, rest in decimal.findall(text):
+            yield float(f"{whole.replace('.', '')}.{rest}")
     for group in _GROUPING.findall(text):
         yield float(re.sub(r"\D", "", group))
     for over, under in _FRACTION.findall(text):

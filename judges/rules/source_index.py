@@ -1,14 +1,16 @@
-"""A source, indexed to look up whether it supports a word, a number or a join."""
+"""The inputs as one source, indexed to look up whether it supports a word, a number or a join."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
 from math import isinf
 from typing import NamedTuple
 
+from spanjury.judges.core import Evidence
 from spanjury.judges.rules.dates import dates
 from spanjury.judges.rules.quantities import compounds, other_readings
 from spanjury.judges.text.kept import KeptByText
@@ -17,6 +19,8 @@ from spanjury.judges.text.numbers import ORDINALS, numbers
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import STEMS, stem
 from spanjury.judges.text.words import HUMP, folded_words
+
+_BETWEEN = "\n\n"  # two inputs
 
 _NEIGHBOURS = 16  # number of neighbours on either side of a number
 
@@ -44,6 +48,56 @@ SHORT = 1500
 _SIGNS = "".join(map(chr, range(1, 4 * SHORT)))
 
 _UNKNOWN = "\0"  # placeholder for every word that the source lacks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The inputs of a segment as one text.
+
+    Parameters
+    ----------
+    text
+        All inputs, separated by empty lines.
+    headers
+        Their names, in order.
+    starts
+        Offset at which each begins in `text`.
+    """
+
+    text: str
+    headers: Sequence[str]
+    starts: Sequence[int]
+
+    @property
+    def _ends(self) -> Sequence[int]:
+        return (*(start - len(_BETWEEN) for start in self.starts[1:]), len(self.text))
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """The inputs, header -> text."""
+        texts = map(slice, self.starts, self._ends)
+        return {header: self.text[part] for header, part in zip(self.headers, texts, strict=True)}
+
+    def evidence(self, start: int, end: int) -> Evidence:
+        """Return the passage ``text[start:end]``, up to the end of its input, as evidence."""
+        at = bisect_right(self.starts, start) - 1
+        offset, end = self.starts[at], min(end, self._ends[at])
+        return Evidence(
+            input=self.headers[at],
+            start=start - offset,
+            end=end - offset,
+            text=self.text[start:end],
+        )
+
+
+def join_inputs(inputs: Mapping[str, str]) -> Source:
+    """Join `inputs`, header -> text, in order."""
+    starts: list[int] = []
+    length = 0
+    for text in inputs.values():
+        starts.append(length)
+        length += len(text) + len(_BETWEEN)
+    return Source(text=_BETWEEN.join(inputs.values()), headers=[*inputs], starts=starts)
 
 
 class SourceText(NamedTuple):
@@ -190,12 +244,9 @@ class SourceIndex:
 def _indexed(text: str) -> SourceIndex:
     index = SourceIndex(cut_source(text))
     if not index.prose and _CAMEL.search(text):
-        return SourceIndex(cut_source(f"{text}\n\n{_CAMEL.sub(_without_humps, text)}"), text=text)
+        humps = _CAMEL.sub(lambda identifier: HUMP.sub(" ", identifier.group()), text)
+        return SourceIndex(cut_source(f"{text}\n\n{humps}"), text=text)
     return index
-
-
-def _without_humps(identifier: re.Match[str]) -> str:
-    return HUMP.sub(" ", identifier.group())
 
 
 index_source = KeptByText(_indexed)

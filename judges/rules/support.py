@@ -91,7 +91,13 @@ def find_support(text: str, index: SourceIndex) -> Support:
     cased = tells_names(pieces)
     nouns = cased and capital_nouns(pieces)
     sentences = [
-        _sentence(piece, index, text=text, cased=cased, nouns=nouns) for piece in pieces if piece
+        SentenceSupport(
+            words=piece,
+            claims=list(claims(piece, index, text=text, cased=cased, nouns=nouns)),
+            joins=joins([word.folded for word in piece], index) if index.prose else (),
+        )
+        for piece in pieces
+        if piece
     ]
     return of_sentences(sentences, prose=index.prose)
 
@@ -105,22 +111,12 @@ def of_sentences(sentences: Sequence[SentenceSupport], *, prose: bool) -> Suppor
     )
 
 
-def _sentence(
-    piece: Sequence[Word], index: SourceIndex, *, text: str, cased: bool, nouns: bool
-) -> SentenceSupport:
-    return SentenceSupport(
-        words=piece,
-        claims=list(claims(piece, index, text=text, cased=cased, nouns=nouns)),
-        joins=joins([word.folded for word in piece], index) if index.prose else (),
-    )
-
-
 def _supported_share(sentences: Sequence[SentenceSupport], *, prose: bool) -> float:
     """Return the weighted share of the claims that the source has."""
     total = lost = 0.0
     for sentence in sentences:
         for claim in sentence.claims:
-            weight = _weight(claim, prose=prose)
+            weight = _EXACT if claim.sort != "wording" else 1.0 if prose else _LOOSE
             total += weight * claim.size
             lost += 0.0 if claim.supported else weight * max(1, claim.lacking)
     return 1.0 - lost / total if total else 1.0
@@ -131,9 +127,3 @@ def _joined_share(sentences: Sequence[SentenceSupport]) -> float:
     kinds = [*zip(*(sentence.joins for sentence in sentences), strict=True)]
     counts = [(sum(held for held, _ in kind), sum(made for _, made in kind)) for kind in kinds]
     return sum(held / made if made else 1.0 for held, made in counts) / max(1, len(counts))
-
-
-def _weight(claim: Claim, *, prose: bool) -> float:
-    if claim.sort != "wording":
-        return _EXACT
-    return 1.0 if prose else _LOOSE

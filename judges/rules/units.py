@@ -43,35 +43,23 @@ MATERIAL = frozenset(
 
 _NOUNS = "second minute hour day night week fortnight month quarter year".split()  # noqa: SIM905
 _ADVERBS: Mapping[str, str] = MappingProxyType(
-    {
-        "hourly": "hour",
-        "daily": "day",
-        "weekly": "week",
-        "fortnightly": "fortnight",
-        "monthly": "month",
-        "quarterly": "quarter",
-        "annual": "year",
-        "annually": "year",
-        "yearly": "year",
-    }
+    dict(
+        pair.split(":")
+        for pair in """hourly:hour daily:day weekly:week fortnightly:fortnight monthly:month
+        quarterly:quarter annual:year annually:year yearly:year""".split()  # noqa: SIM905
+    )
 )
 """Adverb or adjective for the period of a rate -> the period."""
 PERIOD, PERIODIC = "|".join(_NOUNS), "|".join(_ADVERBS)
 """Patterns of the nouns, and of the adverbs, for a period, in lower case."""
+_SHORTER = """
+minute second 60 / hour minute 60 / day hour 24 / week day 7 / week night 7 / month day 30 31
+/ month week 4 / quarter month 3 / year day 365 366 / year week 52 / year month 12 / year quarter 4
+"""
 _LENGTHS: Mapping[tuple[str, str], tuple[float, ...]] = MappingProxyType(
     {
-        ("minute", "second"): (60.0,),
-        ("hour", "minute"): (60.0,),
-        ("day", "hour"): (24.0,),
-        ("week", "day"): (7.0,),
-        ("week", "night"): (7.0,),
-        ("month", "day"): (30.0, 31.0),
-        ("month", "week"): (4.0,),
-        ("quarter", "month"): (3.0,),
-        ("year", "day"): (365.0, 366.0),
-        ("year", "week"): (52.0,),
-        ("year", "month"): (12.0,),
-        ("year", "quarter"): (4.0,),
+        (period, shorter): tuple(map(float, numbers))
+        for period, shorter, *numbers in map(str.split, _SHORTER.split("/"))
     }
 )
 """Two periods -> how many of the second the first has."""

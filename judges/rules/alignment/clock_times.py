@@ -80,30 +80,18 @@ def other_times(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
             stated.update(minute for time in source.times for minute in time.minutes)
             for word in {word.key for word in source.words}:
                 holding.setdefault(word, []).append((name, source))
-    repeated = (
-        (sentence, name, source)
-        for sentence in claimed
-        for name, source in _rarest(sentence, holding)[:_CANDIDATES]
-        if _repeats(sentence, source)
-    )
-    marked: set[int] = set()
-    for sentence, name, source in repeated:
-        for own, other in zip(sentence.times, source.times, strict=True):
-            start = sentence.start + own.start
-            is_other = own.is_certain and other.is_certain and stated.isdisjoint(own.minutes)
-            if is_other and start not in marked:
-                marked.add(start)
-                difference = Difference(
-                    own.start, own.end, other.start, other.end, "time", _SEVERITY
-                )
-                yield denial(
-                    sentence.text,
-                    sentence.start,
-                    difference,
-                    passage=source.text,
-                    at=source.start,
-                    name=name,
-                )
+    for sentence in claimed:
+        rarest = min((holding.get(word.key, []) for word in sentence.words), key=len, default=[])
+        times = {
+            own.start: (name, source, Difference(*own[:2], *other[:2], "time", _SEVERITY))
+            for name, source in reversed(rarest[:_CANDIDATES])
+            if _repeats(sentence, source)
+            for own, other in zip(sentence.times, source.times, strict=True)
+            if own.is_certain and other.is_certain and stated.isdisjoint(own.minutes)
+        }
+        for name, source, time in times.values():
+            passage, at = source.text, source.start
+            yield denial(sentence.text, sentence.start, time, passage=passage, at=at, name=name)
 
 
 def _sentences(text: str) -> Iterator[_Sentence]:
@@ -112,18 +100,10 @@ def _sentences(text: str) -> Iterator[_Sentence]:
         return
     for start, end in pieces(text):
         sentence = text[start:end]
-        times = [_time(match) for match in _TIME.finditer(sentence)]
-        if times:
-            masked = phrase(_TIME.sub(f" {_MARKER} ", sentence))
-            if not masked.question:
-                yield _Sentence(start, sentence, times, [*map(_word, masked.tokens)])
-
-
-def _rarest(
-    sentence: _Sentence, holding: Mapping[str, list[tuple[str, _Sentence]]]
-) -> list[tuple[str, _Sentence]]:
-    """Return the sentences of the inputs that hold the rarest word of a sentence."""
-    return min((holding.get(word.key, []) for word in sentence.words), key=len, default=[])
+        times = [*map(_time, _TIME.finditer(sentence))]
+        masked = phrase(_TIME.sub(f" {_MARKER} ", sentence)) if times else None
+        if masked and not masked.question:
+            yield _Sentence(start, sentence, times, [*map(_word, masked.tokens)])
 
 
 def _time(match: re.Match[str]) -> _Time:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.rules.alignment.doubts import doubt
-from spanjury.judges.rules.alignment.index import UNINDEXED, Search, index_sentences, pieces
+from spanjury.judges.rules.alignment.index import UNINDEXED, Search, index_sentences, phrases
 from spanjury.judges.rules.alignment.lexicon import PREPOSITIONS
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
@@ -56,7 +56,7 @@ def context_doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverifie
     >>> [doubt.text for doubt in context_doubts("Alpha is made of steel. It weighs 2 kg.", source)]
     ['It weighs 2 kg.']
     """
-    read = [(start, phrase(output[start:end])) for start, end in pieces(output)]
+    read = [*phrases(output)]
     if len(read) < 2:  # noqa: PLR2004 - a single sentence has no other context
         return
     origins = origins_of([sentence for _, sentence in read], inputs)
@@ -150,9 +150,8 @@ def _precedes(sentence: Phrase, origins: Sequence[Origin], previous: Sequence[Or
 def _has_steps(origin: Origin, last: int) -> bool:
     """Return whether any sentence after `origin`, up to the number `last`, is a next step."""
     numbers = range(origin.number + 1, last + 1)
-    return any(
-        _NEXT.match(Origin(origin.search, number).sentence.text) is not None for number in numbers
-    )
+    steps = (Origin(origin.search, number).sentence.text for number in numbers)
+    return any(map(_NEXT.match, steps))
 
 
 def _refers(sentence: Phrase) -> bool:

@@ -74,8 +74,7 @@ def says_otherwise(sentence: Phrase, source: Phrase) -> bool:
 def is_value(sentence: Phrase) -> bool:
     """Return whether a sentence has only values and their units: ``40 minutes``."""
     return all(
-        token.kind in VALUES or sentence.text[token.start : token.end].lower() in UNITS
-        for token in sentence.tokens
+        token.kind in VALUES or sentence.written(token) in UNITS for token in sentence.tokens
     )
 
 

@@ -5,13 +5,14 @@ sentence in place of words of the source's.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison
+from spanjury.judges.rules.alignment.tokens import Token
 
 _WITNESSES = 3  # minimum equal tokens nearby for a sure difference
 _CLOSE = 0.75  # aligned share of two sentences from which one equal token fewer suffices
@@ -133,10 +134,13 @@ def loose(comparison: Comparison, at: int) -> tuple[int, int]:
     return len(left) - 1, len(right) - 1
 
 
-def difference(comparison: Comparison, at: int, *, category: Category, severity: int) -> Difference:
-    """Return the two tokens of the link `at`, without context, as a difference."""
-    left, right = comparison.token(at)
-    return Difference(left.start, left.end, right.start, right.end, category, severity)
+def difference(
+    own: Sequence[Token], theirs: Sequence[Token], *, category: Category, severity: int
+) -> Difference:
+    """Return the words from the first to the last token on both sides as a difference."""
+    return Difference(
+        own[0].start, own[-1].end, theirs[0].start, theirs[-1].end, category, severity
+    )
 
 
 def contradiction(
@@ -148,21 +152,22 @@ def contradiction(
     name: str,
     source: str,
     passage: tuple[int, int],
+    explanation: str = "",
 ) -> Contradiction:
     """Return the words in an interval of `output`, which a passage of `source` contradicts.
 
     `name` is that of the input.
     """
     (start, end), (first, last) = interval, passage
-    evidence = Evidence(input=name, start=first, end=last, text=source[first:last])
+    text = source[first:last]
     return Contradiction(
         start=start,
         end=end,
         text=output[start:end],
         category=category,
         severity=severity,
-        explanation=f"The source says '{quoted(evidence.text)}'.",
-        evidence=evidence,
+        explanation=explanation or f"The source says '{quoted(text)}'.",
+        evidence=Evidence(input=name, start=first, end=last, text=text),
     )
 
 

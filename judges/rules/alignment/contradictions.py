@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.assertions import is_intended
 from spanjury.judges.rules.alignment.clock_times import other_times
@@ -20,6 +19,7 @@ from spanjury.judges.rules.alignment.continuations import continuation, is_state
 from spanjury.judges.rules.alignment.contradiction import (
     Contradiction,
     Difference,
+    contradiction,
     covered,
     denial,
     quoted,
@@ -28,18 +28,22 @@ from spanjury.judges.rules.alignment.corrections import is_corrected
 from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures, other_units
-from spanjury.judges.rules.alignment.index import Search, pieces, searched
-from spanjury.judges.rules.alignment.kinds import other_kinds
+from spanjury.judges.rules.alignment.index import Search, between, pieces, searched
 from spanjury.judges.rules.alignment.names import (
     other_full_names,
+    other_kinds,
     other_names,
     speakers,
     whole_name,
 )
 from spanjury.judges.rules.alignment.polarity import is_of_another, is_of_other_event, polarity
 from spanjury.judges.rules.alignment.record import records
-from spanjury.judges.rules.alignment.record_claims import Claimed, record_claims
-from spanjury.judges.rules.alignment.row_claims import row_claims, settled_rows
+from spanjury.judges.rules.alignment.record_claims import (
+    Claimed,
+    record_claims,
+    row_claims,
+    settled_rows,
+)
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
 _JOINT = re.compile(
@@ -123,16 +127,16 @@ def _of_record(
         reached = last
         passage = source[field.start : field.end]
         quote = f"'{quoted(passage)}'"
-        yield Contradiction(
-            start=offset + first,
-            end=offset + last,
-            text=output[offset + first : offset + last],
+        under = "" if field.key in passage else f" under '{field.key}'"
+        yield contradiction(
+            output,
+            (offset + first, offset + last),
             category="record",
             severity=_RECORD,
-            explanation=f"The source says {quote}."
-            if field.key in passage
-            else f"The source says {quote} under '{field.key}'.",
-            evidence=Evidence(input=name, start=field.start, end=field.end, text=passage),
+            name=name,
+            source=source,
+            passage=(field.start, field.end),
+            explanation=f"The source says {quote}{under}.",
         )
 
 
@@ -154,13 +158,10 @@ def _of_sentence(
 
 def _clauses(sentence: str) -> Iterator[tuple[int, int]]:
     """Yield the offsets of the clauses of a sentence that has several."""
-    joints = [joint.span() for joint in _JOINT.finditer(sentence)]
-    if joints:
-        starts = [0, *(end for _, end in joints)]
-        ends = [*(start for start, _ in joints), len(sentence)]
-        for start, end in zip(starts, ends, strict=True):
-            if len(sentence[start:end].split()) >= _CLAUSE:
-                yield start, end
+    clauses = [*between(sentence, _JOINT)]
+    for start, end in clauses if len(clauses) > 1 else ():
+        if len(sentence[start:end].split()) >= _CLAUSE:
+            yield start, end
 
 
 def _of_phrase(
@@ -197,14 +198,8 @@ def _of_phrase(
         first = first or differences
     source = matches[0].comparison.source
     for each in _apart([_with_names(each, sentence, source) for each in first]):
-        yield denial(
-            sentence.text,
-            start,
-            each,
-            passage=source.text,
-            at=matches[0].start,
-            name=matches[0].name,
-        )
+        at, name = matches[0].start, matches[0].name
+        yield denial(sentence.text, start, each, passage=source.text, at=at, name=name)
 
 
 def _with_names(difference: Difference, sentence: Phrase, source: Phrase) -> Difference:

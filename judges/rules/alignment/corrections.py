@@ -16,7 +16,7 @@ from spanjury.judges.rules.alignment.contexts import origins_of
 from spanjury.judges.rules.alignment.continuations import begins_with_pronoun
 from spanjury.judges.rules.alignment.contradiction import quoted
 from spanjury.judges.rules.alignment.doubts import doubt
-from spanjury.judges.rules.alignment.index import Sentences, index_sentences, pieces
+from spanjury.judges.rules.alignment.index import Sentences, index_sentences, phrases
 from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, phrase
 from spanjury.judges.text.kept import KeptByText
 
@@ -43,12 +43,7 @@ _Meaning = tuple[str, str, str]
 class _Correction(NamedTuple):
     """A sentence that corrects others, by its number in its input.
 
-    Parameters
-    ----------
-    topic
-        Keys of the words that an earlier sentence must share.
-    new, old
-        What it asserts and what it withdraws.
+    An earlier sentence must share a word of its `topic`. It asserts `new` and withdraws `old`.
     """
 
     source: Sentences
@@ -67,7 +62,8 @@ class _Correction(NamedTuple):
 
         It withdraws what it denies. If it only states another value, it must be the later sentence.
         """
-        if self.topic.isdisjoint(_words(sentence)):
+        words = {token.key for token in sentence.tokens if token.kind not in VALUES}
+        if self.topic.isdisjoint(words):
             return False
         own = _asserted(sentence)
         if not own.isdisjoint(self.old):
@@ -77,15 +73,17 @@ class _Correction(NamedTuple):
 
     def _replaces(self, own: AbstractSet[_Meaning]) -> bool:
         """Return whether it states another value of a kind than `own`, and not what it replaces."""
-        names, others = _of_kind(own, "name"), _of_kind(self.new, "name")
+        names, others = (
+            {each for each in meanings if each[0] == "name"} for meanings in (own, self.new)
+        )
         if names and others and names.isdisjoint(others):
             return False
         kinds = {each[:2] for each in self.new if each[0] in VALUES}
-        for kind in kinds - {each[:2] for each in self.old}:
-            values = {each for each in own if each[:2] == kind}
-            if values and values.isdisjoint(self.new):
-                return True
-        return False
+        values = (
+            {each for each in own if each[:2] == kind}
+            for kind in kinds - {each[:2] for each in self.old}
+        )
+        return any(each and each.isdisjoint(self.new) for each in values)
 
 
 def correction_doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
@@ -100,17 +98,17 @@ def correction_doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unveri
     corrections = [each for text in inputs.values() for each in _corrections(text)]
     if not corrections:
         return
-    read = [(start, phrase(output[start:end])) for start, end in pieces(output)]
+    read = [*phrases(output)]
     origins = origins_of([sentence for _, sentence in read], inputs)
     for (start, sentence), stated in zip(read, origins, strict=True):
+        uncorrected = (
+            (each.search.source, each.number)
+            for each in stated
+            if not _CORRECTING.search(each.sentence.text)
+        )
         withdrawing = [
-            [
-                each
-                for each in corrections
-                if each.withdraws(sentence, origin.search.source, origin.number)
-            ]
-            for origin in stated
-            if not _CORRECTING.search(origin.sentence.text)
+            [each for each in corrections if each.withdraws(sentence, *origin)]
+            for origin in uncorrected
         ]
         if withdrawing and all(withdrawing):
             reason = _CORRECTED.format(quoted(withdrawing[-1][-1].text))
@@ -165,10 +163,6 @@ def _topic(sentence: Phrase) -> AbstractSet[str]:
     }
 
 
-def _words(sentence: Phrase) -> AbstractSet[str]:
-    return {token.key for token in sentence.tokens if token.kind not in VALUES}
-
-
 def _asserted(sentence: Phrase) -> AbstractSet[_Meaning]:
     """Return what a sentence states, without what it denies or replaces."""
     return {
@@ -185,7 +179,3 @@ def is_rejected(token: Token) -> bool:
 
 def _meaning(token: Token) -> _Meaning:
     return *token.measure, token.key
-
-
-def _of_kind(meanings: AbstractSet[_Meaning], kind: str) -> AbstractSet[_Meaning]:
-    return {each for each in meanings if each[0] == kind}

@@ -9,19 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from spanjury.judges.rules.alignment.contradiction import Contradiction, contradiction
-from spanjury.judges.rules.alignment.index import pieces
-from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.index import phrases
+from spanjury.judges.rules.alignment.keys import keys_of
 from spanjury.judges.rules.alignment.lexicon import PREPOSITIONS
-from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
+from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SEVERITY = 5
 _RISING = """rise rises rose risen rising increase increased increasing increases climb climbed
-grow grows grew grown growing growth soar soared surge surged jump jumped up""".split()  # noqa: SIM905
+grow grows grew grown growing growth soar soared surge surged jump jumped up"""
 _FALLING = """fall falls fell fallen falling decrease decreased decreasing decreases decline
-declined drop drops dropped shrink shrank plunge plunged slump slumped down""".split()  # noqa: SIM905
+declined drop drops dropped shrink shrank plunge plunged slump slumped down"""
 _PARTICLES = frozenset(("up", "down"))  # they indicate a direction after any verb
-_UP, _DOWN = frozenset(map(key, _RISING)), frozenset(map(key, _FALLING))
-_MOVING = re.compile(rf"\b(?:{'|'.join((*_RISING, *_FALLING))})\b", re.IGNORECASE)
+_UP, _DOWN = keys_of(_RISING), keys_of(_FALLING)
+_MOVING = re.compile(rf"\b(?:{'|'.join(f'{_RISING} {_FALLING}'.split())})\b", re.IGNORECASE)
 _MARKS = frozenset(',;:()"“”')
 _AUXILIARIES = frozenset("has have had also was were is are been be".split())  # noqa: SIM905
 _BEHIND = PREPOSITIONS | frozenset(
@@ -35,12 +35,8 @@ _DATING = frozenset(("weekday", "month", "ordinal", "name"))
 class _Movement(NamedTuple):
     """A noun next to a word that states the direction in which it moved.
 
-    Parameters
-    ----------
-    modifier
-        Key of the word directly before the noun; empty if there is none.
-    is_clause
-        Whether the noun is surely the subject of the verb, which has no object.
+    `modifier` is the key of the word directly before the noun, or empty. In a clause the noun is
+    surely the subject of the verb, which has no object.
     """
 
     noun: Token
@@ -103,9 +99,7 @@ def turned_directions(output: str, inputs: Mapping[str, str]) -> Iterator[Contra
 
 def _sentences(text: str) -> Iterator[tuple[int, Phrase]]:
     """Yield the sentences that may contain a movement, with their offsets."""
-    for start, end in pieces(text):
-        if _MOVING.search(text, start, end):
-            yield start, phrase(text[start:end])
+    return ((start, each) for start, each in phrases(text) if _MOVING.search(each.text))
 
 
 def _movements(sentence: Phrase) -> Iterator[_Movement]:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from spanjury.judges.rules.alignment.aligner import Comparison, Link
-from spanjury.judges.rules.alignment.contradiction import Difference
+from spanjury.judges.rules.alignment.contradiction import Difference, difference
 from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, JOINING, SYMMETRIC
 from spanjury.judges.rules.alignment.tokens import Token
 from spanjury.judges.text.restatements import is_participle
@@ -38,10 +38,8 @@ def exchanges(comparison: Comparison) -> Iterator[Difference]:
         return
     for claim, given in _turns(comparison):
         if _exchanged(comparison, claim, given):
-            yield _from_to(
-                [*claim.before, *claim.pivot, *claim.behind],
-                [*given.before, *given.pivot, *given.behind],
-            )
+            sides = ([*turn.before, *turn.pivot, *turn.behind] for turn in (claim, given))
+            yield difference(*sides, category="name order", severity=_SEVERITY)
     yield from _voices(comparison)
 
 
@@ -57,34 +55,23 @@ def other_person(comparison: Comparison) -> tuple[str, ...]:
     return ()
 
 
-def _from_to(claimed: Sequence[Token], given: Sequence[Token]) -> Difference:
-    return Difference(
-        claimed[0].start, claimed[-1].end, given[0].start, given[-1].end, "name order", _SEVERITY
-    )
-
-
 def _turns(comparison: Comparison) -> Iterator[tuple[_Turn, _Turn]]:
     """Yield each run of equal tokens with the tokens around it, in output and source."""
     output, source = comparison.output.tokens, comparison.source.tokens
     runs = list(_runs(comparison.links))
-    before = Link(-1, -1, same=True)
-    for at, (first, last) in enumerate(runs):
-        behind = (
-            runs[at + 1][0] if at + 1 < len(runs) else Link(len(output), len(source), same=True)
-        )
+    ends = [Link(-1, -1, same=True), *(last for _, last in runs)]
+    starts = [*(first for first, _ in runs[1:]), Link(len(output), len(source), same=True)]
+    for before, (first, last), behind in zip(ends, runs, starts, strict=False):
         yield (
-            _Turn(
-                output[before.left + 1 : first.left],
-                output[first.left : last.left + 1],
-                output[last.left + 1 : behind.left],
-            ),
-            _Turn(
-                source[before.right + 1 : first.right],
-                source[first.right : last.right + 1],
-                source[last.right + 1 : behind.right],
-            ),
+            _turn(output, before.left, first.left, last.left, behind.left),
+            _turn(source, before.right, first.right, last.right, behind.right),
         )
-        before = last
+
+
+def _turn(tokens: Sequence[Token], *ends: int) -> _Turn:
+    """Return the turn with these positions: before it, its first and last token, and behind it."""
+    before, first, last, behind = ends
+    return _Turn(tokens[before + 1 : first], tokens[first : last + 1], tokens[last + 1 : behind])
 
 
 def _runs(links: Sequence[Link]) -> Iterator[tuple[Link, Link]]:
@@ -106,12 +93,11 @@ def _exchanged(comparison: Comparison, turn: _Turn, given: _Turn) -> bool:
     """Return whether two phrases have one order in one sentence, and the reverse in the other."""
     if not (_crossed(turn, given) and _matters(turn, given)):
         return False
-    literal = [comparison.output.text[token.start : token.end].lower() for token in turn.pivot] == [
-        comparison.source.text[token.start : token.end].lower() for token in given.pivot
-    ]
+    own = [*map(comparison.output.written, turn.pivot)]
+    theirs = [*map(comparison.source.written, given.pivot)]
     whole = comparison.cover() == 1.0 and comparison.source_cover() >= _MOST
     sides = (turn.before, turn.behind, given.before, given.behind)
-    return literal and (whole or all(map(_is_phrase, sides)))
+    return own == theirs and (whole or all(map(_is_phrase, sides)))
 
 
 def _crossed(turn: _Turn, given: _Turn) -> bool:
@@ -162,8 +148,10 @@ def _voices(comparison: Comparison) -> Iterator[Difference]:
         claimed, given = zip(*(comparison.token(at) for at in range(first, first + 3)), strict=True)
         if _side_by_side(comparison.links[first : first + 3]) and claimed[1].kind == "word":
             passive = _is_passive(claimed)
-            if passive != _is_passive(given) and _is_active(given if passive else claimed):
-                yield _from_to(claimed, given)
+            _, verb, behind = given if passive else claimed
+            is_active = behind.kind == "name" and is_object(verb, behind)
+            if passive != _is_passive(given) and is_active:
+                yield difference(claimed, given, category="name order", severity=_SEVERITY)
 
 
 def _side_by_side(links: Sequence[Link]) -> bool:
@@ -180,14 +168,9 @@ def _is_passive(tokens: Sequence[Token]) -> bool:
     return "by" in behind.before and not BE.isdisjoint(verb.before)
 
 
-def _is_active(tokens: Sequence[Token]) -> bool:
-    """Return whether a verb directly precedes a name, its object."""
-    _, verb, behind = tokens
-    return (
-        behind.kind == "name"
-        and BE.isdisjoint(verb.before)
-        and DETERMINERS.issuperset(behind.before)
-    )
+def is_object(verb: Token, after: Token) -> bool:
+    """Return whether a noun directly follows an active verb, as its object does."""
+    return BE.isdisjoint(verb.before) and DETERMINERS.issuperset(after.before)
 
 
 def turns_voice(comparison: Comparison) -> bool:
@@ -209,9 +192,8 @@ def _takes_object(comparison: Comparison, at: int) -> bool:
     source, after = comparison.source, comparison.links[at].right + 1
     return (
         not BE.isdisjoint(verb.before)
-        and is_participle(comparison.output.text[verb.start : verb.end])
-        and BE.isdisjoint(other.before)
+        and is_participle(comparison.output.written(verb))
         and comparison.links[at - 1].right == after - 2
         and after < len(source.tokens)
-        and DETERMINERS.issuperset(source.tokens[after].before)
+        and is_object(other, source.tokens[after])
     )

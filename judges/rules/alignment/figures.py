@@ -1,7 +1,7 @@
 """Numbers, units and days that a text and its source state differently."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from math import floor, isinf, log10
@@ -83,21 +83,16 @@ def figures(
         if is_stated and is_far and left.kind == "number":
             continue
         if is_firm(comparison, at) or (not is_stated and is_only_difference(comparison, at)):
+            link = comparison.links[at]
             if left.unit != right.unit:
-                yield _with_units(comparison, at)
-            else:
+                own = _extent(comparison.output, link.left)
+                theirs, category = _extent(comparison.source, link.right), "unit"
+            else:  # a whole time, not only its minutes
+                own = whole_number(comparison.output.text, left.start, left.end)
+                theirs = whole_number(comparison.source.text, right.start, right.end)
                 if category == "number" and is_copied_otherwise(comparison):
                     category = "other number"
-                yield Difference(*_wholes(comparison, at), category, _SEVERITY)
-
-
-def _wholes(comparison: Comparison, at: int) -> tuple[int, int, int, int]:
-    """Return the offsets of two figures on both sides: of a whole time, not of its minutes."""
-    left, right = comparison.token(at)
-    return (
-        *whole_number(comparison.output.text, left.start, left.end),
-        *whole_number(comparison.source.text, right.start, right.end),
-    )
+            yield Difference(*own, *theirs, category, _SEVERITY)
 
 
 def _category(comparison: Comparison, at: int) -> Category | None:
@@ -105,23 +100,21 @@ def _category(comparison: Comparison, at: int) -> Category | None:
     left, right = comparison.token(at)
     if left.kind != right.kind or left.denied != right.denied:
         return None
-    if left.kind in _DAYS:
-        return "date" if _other_day(comparison, at) else None
-    if left.kind == "ordinal":
-        return None if left.key == right.key or _held(comparison.source, left) else "number"
-    is_equal = (left.value, left.key) == (right.value, right.key)  # versions have no value
-    if left.kind == "number" and (
-        _other_unit(left, right) if is_equal else _other_number(comparison, at)
-    ):
-        return "date" if _dates(comparison, at) else "number"
-    return None
-
-
-def _other_day(comparison: Comparison, at: int) -> bool:
-    """Return whether two days or months differ, apart from those in ranges and lists."""
-    left, right = comparison.token(at)
-    alike = {*left.before} ^ {*right.before} <= DETERMINERS
-    return left.key != right.key and alike and not _held(comparison.source, left)
+    if left.kind in {*_DAYS, "ordinal"}:
+        is_other = left.key != right.key and left.key not in comparison.source.keys
+        if left.kind == "ordinal":
+            return "number" if is_other else None
+        is_alone = {*left.before} ^ {*right.before} <= DETERMINERS  # not in a range or a list
+        return "date" if is_other and is_alone else None
+    if left.kind != "number":
+        return None
+    if (left.value, left.key) == (right.value, right.key):  # versions have no value
+        is_other = left.unit != right.unit and bool(left.unit) and left.measure == right.measure
+    else:
+        is_other = _other_number(comparison, at)
+    if not is_other:
+        return None
+    return "date" if _dates(comparison, at) else "number"
 
 
 def _other_number(comparison: Comparison, at: int) -> bool:
@@ -155,11 +148,6 @@ def _other_amount(comparison: Comparison, at: int) -> bool:
     return is_far and not is_converted(output, left.start, [source])
 
 
-def _held(sentence: Phrase, token: Token) -> bool:
-    """Return whether the source's sentence states the same elsewhere."""
-    return token.key in sentence.keys
-
-
 def _states(comparison: Comparison, at: int) -> bool:
     """Return whether the source's sentence states the number of the same thing elsewhere."""
     index = comparison.links[at].left
@@ -174,11 +162,11 @@ def _states(comparison: Comparison, at: int) -> bool:
 
 def _is_of_another(comparison: Comparison, at: int) -> bool:
     """Return whether two numbers are of different periods, parts or models."""
-    periods = (
-        {word.lower() for word in _PERIOD.findall(sentence.text)}
+    periods, others = (
+        {*map(str.lower, _PERIOD.findall(sentence.text))}
         for sentence in (comparison.output, comparison.source)
     )
-    if next(periods) != next(periods):
+    if periods != others:
         return True
     left, _ = comparison.token(at)
     if _is_share(comparison.output, left) and any(
@@ -200,30 +188,15 @@ def _models(comparison: Comparison, at: int) -> bool:
     ``Kestrel 500`` is another model than ``Kestrel 700``.
     """
     link = comparison.links[at]
-    own, other = (
-        sentence.tokens[first : first + 2]
-        for sentence, first in (
-            (comparison.output, link.left),
-            (comparison.source, link.right),
-        )
-    )
+    own = comparison.output.tokens[link.left : link.left + 2]
+    other = comparison.source.tokens[link.right : link.right + 2]
     if not link.same or own[0].kind != "name" or not own[1:] or not other[1:]:
         return False
     adjacent = all(pair[1].start - pair[0].end == 1 and not pair[1].before for pair in (own, other))
     return (
         adjacent
         and own[1].kind == other[1].kind == "number"
-        and not _held(comparison.source, own[1])
-    )
-
-
-def _other_unit(left: Token, right: Token) -> bool:
-    """Return whether two numbers have different units of one dimension."""
-    return (
-        left.unit is not None
-        and right.unit is not None
-        and left.unit != right.unit
-        and left.unit[0] == right.unit[0]
+        and own[1].key not in comparison.source.keys
     )
 
 
@@ -239,34 +212,21 @@ def _is_bound(comparison: Comparison, at: int) -> bool:
 def _rounded(left: Token, right: Token) -> bool:
     """Return whether a number is the source's number rounded."""
     if isinf(left.value) or isinf(right.value):
-        return left.value != right.value or _same_date(left, right)
+        return left.value != right.value or not _readings(left).isdisjoint(_readings(right))
     years = left.value in _YEARS and right.value in _YEARS and not left.unit
     if years or not right.value or not left.value:
         return False
     gap = abs(left.value - right.value) / abs(right.value)
     if gap <= _ROUNDING and not _HEDGES.isdisjoint(left.before + right.before):
         return True
-    return _to_digits(right.value, digits=_digits(left)) == left.value and gap < _ROUNDING / 2
-
-
-def _same_date(left: Token, right: Token) -> bool:
-    """Return whether two numbers of several parts, as versions are, may be the same date."""
-    return not _readings(left).isdisjoint(_readings(right))
+    digits = max(1, len(left.key.lstrip("#").replace(".", "").strip("0")))  # significant ones
+    rounded = round(right.value, digits - 1 - floor(log10(abs(right.value))))
+    return rounded == left.value and gap < _ROUNDING / 2
 
 
 def _readings(token: Token) -> AbstractSet[tuple[str, ...]]:
     """Return the dates that a number may be, in words; empty for most."""
     return {reading for _, readings in dates(token.key.lstrip("#")) for reading in readings}
-
-
-def _digits(token: Token) -> int:
-    """Count the significant digits of a number."""
-    return max(1, len(token.key.lstrip("#").replace(".", "").strip("0")))
-
-
-def _to_digits(value: float, *, digits: int) -> float:
-    """Round to `digits` significant digits."""
-    return round(value, digits - 1 - floor(log10(abs(value))))
 
 
 def _dates(comparison: Comparison, at: int) -> bool:
@@ -276,13 +236,6 @@ def _dates(comparison: Comparison, at: int) -> bool:
     near = comparison.output.tokens[max(0, index - 1) : index + 2]
     year = left.value in _YEARS and bool({"in", "since", "until", "of"} & {*left.before})
     return year or any(token.kind == "month" for token in near) or bool(_readings(left))
-
-
-def _with_units(comparison: Comparison, at: int) -> Difference:
-    """Return the difference of two equal numbers with different units."""
-    link = comparison.links[at]
-    extent = _extent(comparison.output, link.left)
-    return Difference(*extent, *_extent(comparison.source, link.right), "unit", _SEVERITY)
 
 
 def _extent(sentence: Phrase, at: int) -> tuple[int, int]:
@@ -307,7 +260,9 @@ def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
         quantity
         for quantity in quantities(output)
         if quantity.unit in _UNITS_BY_STEM
-        and not _is_literal(output, quantity, inputs.values())
+        and not any(
+            output[slice(*_extent_of(output, quantity))] in text for text in inputs.values()
+        )
         and not is_converted(output, quantity.start, inputs.values())
     ]
     if not claimed:
@@ -350,12 +305,6 @@ def _is_alike(own: tuple[str, str], other: tuple[str, str], shared: int, *, valu
     if value > _SMALL and shared >= _SHARED:
         return True
     return own[0] == other[0] and shared >= _SHARED_WITH_SMALL
-
-
-def _is_literal(output: str, quantity: Quantity, sources: Iterable[str]) -> bool:
-    """Return whether a source has number and unit verbatim, so that no reading is needed."""
-    start, end = _extent_of(output, quantity)
-    return any(output[start:end] in source for source in sources)
 
 
 def _words_around(text: str, quantity: Quantity) -> AbstractSet[str]:

@@ -146,7 +146,12 @@ class Search:
 
 def _indexed(text: str) -> Sentences:
     cut = cut_source(text)
-    starts = sorted(_field_starts(text))
+    starts = sorted(  # of the fields of records that are not sentences
+        field.start
+        for record in records(text).records
+        for field in record.fields
+        if field.value.count(" ") < _PROSE
+    )
     folded = dict(zip(cut.intervals, cut.folded, strict=True))
     intervals = [
         (start, end)
@@ -165,14 +170,6 @@ def _indexed(text: str) -> Sentences:
 
 index_sentences = KeptByText(_indexed)
 """Index a text; takes time and memory linear in its length."""
-
-
-def _field_starts(text: str) -> Iterator[int]:
-    """Yield the offsets of the fields of records that are not sentences."""
-    for record in records(text).records:
-        for field in record.fields:
-            if field.value.count(" ") < _PROSE:
-                yield field.start
 
 
 def _sought(word: str) -> str:
@@ -220,6 +217,20 @@ def searched(output: str, inputs: Mapping[str, str]) -> tuple[dict[int, Phrase],
 def pieces(text: str) -> Iterator[tuple[int, int]]:
     """Yield the sentences of `text`, split at turns of speakers; long ones in parts."""
     return _pieces(text, sentence_intervals(text))
+
+
+def phrases(text: str) -> Iterator[tuple[int, Phrase]]:
+    """Yield the `pieces` of `text` as tokens, with their offsets."""
+    return ((start, phrase(text[start:end])) for start, end in pieces(text))
+
+
+def between(text: str, seams: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the parts of `text` between its `seams`."""
+    start = 0
+    for seam in seams.finditer(text):
+        yield start, seam.start()
+        start = seam.end()
+    yield start, len(text)
 
 
 def _pieces(text: str, sentences: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

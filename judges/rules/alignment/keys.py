@@ -39,6 +39,11 @@ KEYS = KeptByWord(_key)
 """Folded word -> its key."""
 
 
+def keys_of(words: str) -> frozenset[str]:
+    """Return the keys of folded words, which blanks separate."""
+    return frozenset(map(key, words.split()))
+
+
 def excluding(lines: str) -> Mapping[str, frozenset[str]]:
     """Map the key of each word to the keys of the words that exclude it.
 
@@ -52,7 +57,7 @@ def excluding(lines: str) -> Mapping[str, frozenset[str]]:
     """
     excluded: dict[str, set[str]] = {}
     for line in lines.strip().splitlines():
-        groups = [frozenset(map(key, group.split())) for group in line.split("/")]
+        groups = [*map(keys_of, line.split("/"))]
         every = frozenset[str]().union(*groups)
         for word in every:
             like = frozenset[str]().union(*(group for group in groups if word in group))

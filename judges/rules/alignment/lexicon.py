@@ -1,6 +1,6 @@
 """Closed sets of English words for the comparison of two nearly equal sentences."""
 
-from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.keys import keys_of
 from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 
@@ -8,9 +8,8 @@ _ALIGNED = OPPOSITE_WORDS | {"like", "tell", "tells", "told"}
 LIGHT = (
     FUNCTION_WORDS
     | frozenset(
-        """shan ll ve re em gonna able manages managed mr mrs ms dr sir also added adds
-        explained remarked
-        per         approximately approx circa""".split()  # noqa: SIM905
+        """shan ll ve re em gonna able manages managed mr mrs ms dr sir also added adds explained
+        remarked per approximately approx circa""".split()  # noqa: SIM905
     )
 ) - _ALIGNED
 """Words that are not aligned: they carry grammar, and are kept with the next word."""
@@ -85,18 +84,14 @@ JOINING = frozenset(
 BE = frozenset("is are was were be been being am get gets got".split())  # noqa: SIM905
 """Verbs that form a passive."""
 
-SYMMETRIC = frozenset(
-    map(
-        key,
-        """meet met marry married wed play played face faced join joined resemble equal match
-        separate divorce divorced talk spoke speak chat argue argued agree disagree fight fought
-        share shared date dated compete collaborate cooperate merge merged brother sister friend
-        colleague partner rival neighbour neighbor cousin twin teammate opponent ally sibling
-        relative classmate roommate flatmate become remain seem stay tie tied draw drew border
-        differ different same similar near plus minus and next close beside opposite contact both
-        game clash friendly final semi semifinal quarter score between versus vs v against link
-        connect connected combine combined mix mixed compare compared include including such namely
-        call called name named know known""".split(),  # noqa: SIM905
-    )
+SYMMETRIC = keys_of(
+    """meet marry married wed play face join resemble equal match separate divorce talk spoke
+    chat argue agree disagree fight share date compete collaborate cooperate merge
+    brother sister friend colleague partner rival neighbour neighbor cousin twin
+    teammate opponent ally sibling relative classmate roommate flatmate become
+    remain seem stay tie tied draw border differ different same similar near plus
+    minus and next close beside opposite contact both game clash final semi
+    semifinal quarter score between versus vs v against link connect combine mix
+    compare include including such namely call know"""
 )
 """Words around which names may be exchanged without a change of meaning."""

@@ -1,19 +1,25 @@
-"""Names: one name in place of another, and quotes attributed to another speaker."""
+"""Words in place of others: another name, another word of a kind, another speaker of a quote."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import chain, pairwise, product
 
 from spanjury.judges.rules.alignment.aligner import Comparison
-from spanjury.judges.rules.alignment.contradiction import Difference, is_only_difference
-from spanjury.judges.rules.alignment.index import Sentences, wording
+from spanjury.judges.rules.alignment.contradiction import (
+    Difference,
+    difference,
+    is_only_difference,
+)
+from spanjury.judges.rules.alignment.index import Search, Sentences, wording
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, REPORTING
+from spanjury.judges.rules.alignment.opposites import KINDS
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 from spanjury.judges.rules.names import COUNTRIES
 
 _SPEAKER = 5  # severities
-_NAME = 4
+_NAME = _KIND = 4
+_FEWEST = 3  # tokens of a sentence, of which all but one are the source's
 _WORDS = 2  # minimum words of a full name
 _WITNESSES = 3  # minimum equal tokens near a name
 _MOST = 0.7  # minimum share of a quote that must be equal
@@ -56,12 +62,6 @@ def _is_name(word: str, text: str) -> bool:
     return bool(re.search(rf"[a-z,] {re.escape(word)}\b", text))
 
 
-def _adjacent(name: str, other: str, source: Sentences) -> bool:
-    """Return whether two names are adjacent anywhere, as those of one person may be."""
-    both = (f"{name} {other}", f"{other} {name}")
-    return any(wording(names) in source.wording for names in both)
-
-
 def other_names(comparison: Comparison, sources: Collection[str]) -> Iterator[Difference]:
     """Yield a name that the inputs do not hold, in a near copy of a sentence with another name.
 
@@ -77,9 +77,7 @@ def other_names(comparison: Comparison, sources: Collection[str]) -> Iterator[Di
             and not _is_part(comparison.output.tokens, link.left)
             and _are_two(comparison, claimed, given, sources=sources)
         ):
-            yield Difference(
-                claimed.start, claimed.end, given.start, given.end, "other name", _NAME
-            )
+            yield difference([claimed], [given], category="other name", severity=_NAME)
 
 
 def other_full_names(comparison: Comparison, sources: Collection[str]) -> Iterator[Difference]:
@@ -103,11 +101,37 @@ def other_full_names(comparison: Comparison, sources: Collection[str]) -> Iterat
         return
     if not _same_words(claimed[0].before, given[0].before):
         return
-    words = [output.text[token.start : token.end].lower() for token in claimed]
+    words = map(output.written, claimed)
     if not any(word in text.lower() for word in words for text in sources):
-        yield Difference(
-            claimed[0].start, claimed[-1].end, given[0].start, given[-1].end, "other name", _NAME
-        )
+        yield difference(claimed, given, category="other name", severity=_NAME)
+
+
+def other_kinds(comparison: Comparison, searches: Collection[Search]) -> Iterator[Difference]:
+    """Yield a word that the inputs do not hold, in a near copy of a sentence with one it excludes.
+
+    All other tokens of the output are the source's, in its order: *red* where it has *blue*.
+    """
+    equal = {link.left: link.right for link in comparison.links if link.same}
+    tokens = comparison.output.tokens
+    if not _FEWEST <= len(tokens) == len(equal) + 1:
+        return
+    (at,) = set(range(len(tokens))).difference(equal)
+    word, excluded = tokens[at], KINDS.get(tokens[at].key)
+    if not excluded or word.denied or any(search.states(word) for search in searches):
+        return
+    for other in _beside(comparison, equal, at):
+        if other.key in excluded and not other.denied:
+            yield difference([word], [other], category="other kind", severity=_KIND)
+            return
+
+
+def _beside(comparison: Comparison, equal: Mapping[int, int], at: int) -> Iterator[Token]:
+    """Yield the tokens of the source next to those around the output's token `at`."""
+    tokens = comparison.source.tokens
+    if at - 1 in equal and equal[at - 1] + 1 < len(tokens):
+        yield tokens[equal[at - 1] + 1]
+    if equal.get(at + 1, 0):
+        yield tokens[equal[at + 1] - 1]
 
 
 def whole_name(sentence: Phrase, start: int, end: int) -> tuple[int, int]:
@@ -126,12 +150,17 @@ def whole_name(sentence: Phrase, start: int, end: int) -> tuple[int, int]:
     inside = [at for at, token in enumerate(tokens) if start <= token.start < end]
     if not inside or all(token.kind != "word" for token in tokens):
         return start, end
-    first, last = inside[0], inside[-1]
+    name = _whole(tokens, inside[0], inside[-1])
+    return min(start, name[0].start), max(end, name[-1].end)
+
+
+def _whole(tokens: Sequence[Token], first: int, last: int) -> Sequence[Token]:
+    """Return the name of which the tokens from `first` to `last` are parts."""
     while first and _is_one(tokens[first - 1], tokens[first]):
         first -= 1
     while last + 1 < len(tokens) and _is_one(tokens[last], tokens[last + 1]):
         last += 1
-    return min(start, tokens[first].start), max(end, tokens[last].end)
+    return tokens[first : last + 1]
 
 
 def _is_one(token: Token, behind: Token) -> bool:
@@ -177,14 +206,13 @@ def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
         return
     names = [comparison.output.text[token.start : token.end] for token in claimed]
     others = [comparison.source.text[token.start : token.end] for token in given]
-    if any(_adjacent(name, other, source) for name in names for other in others):
-        return
+    pairs = chain(product(names, others), product(others, names))
+    if any(wording(" ".join(pair)) in source.wording for pair in pairs):
+        return  # adjacent anywhere, as the names of one person may be
     script = comparison.source.text[given[-1].end :].lstrip().startswith(":")
     if script and not re.search(rf"\b{re.escape(names[-1])}\s*:", source.text):
         return  # without two speakers, the words before a colon may be a heading
-    yield Difference(
-        claimed[0].start, claimed[-1].end, given[0].start, given[-1].end, "speaker", _SPEAKER
-    )
+    yield difference(claimed, given, category="speaker", severity=_SPEAKER)
 
 
 def _speaker(sentence: Phrase) -> Sequence[Token]:
@@ -199,12 +227,7 @@ def _speaker(sentence: Phrase) -> Sequence[Token]:
     ]
     if not indices or indices[-1] - indices[0] != len(indices) - 1 or _is_torn(sentence):
         return ()
-    first, last = indices[0], indices[-1]
-    while first and _is_one(tokens[first - 1], tokens[first]):
-        first -= 1
-    while last + 1 < len(tokens) and _is_one(tokens[last], tokens[last + 1]):
-        last += 1
-    return tokens[first : last + 1]
+    return _whole(tokens, indices[0], indices[-1])
 
 
 def _is_torn(sentence: Phrase) -> bool:

@@ -76,35 +76,30 @@ as
 """
 
 
-def _groups() -> Mapping[str, frozenset[int]]:
-    groups: dict[str, set[int]] = {}
-    for number, line in enumerate(_SENSES.strip().splitlines()):
-        for word in line.split():
-            groups.setdefault(word, set()).add(number)
-    return MappingProxyType({word: frozenset(numbers) for word, numbers in groups.items()})
-
-
-_GROUPS = _groups()
+_LINES = [frozenset(line.split()) for line in _SENSES.strip().splitlines()]
+_GROUPS: Mapping[str, frozenset[int]] = MappingProxyType(
+    {
+        word: frozenset(number for number, line in enumerate(_LINES) if word in line)
+        for word in frozenset().union(*_LINES)
+    }
+)
 """Word that affects the sense of others -> the lines of `_SENSES` that contain it."""
 
-MILD = frozenset(
-    number
-    for word in "after again as before between by down from or to up who".split()  # noqa: SIM905
-    for number in _GROUPS[word]
-)
+
+def _groups_of(words: str) -> frozenset[int]:
+    return frozenset(number for word in words.split() for number in _GROUPS[word])
+
+
+MILD = _groups_of("after again as before between by down from or to up who")
 """Those of words that seldom change the sense of the others: ``rose 4 percent to 620``."""
 
-_MODALITY = frozenset(
-    number
-    for word in "must may will would".split()  # noqa: SIM905
-    for number in _GROUPS[word]
-)
+_MODALITY = _groups_of("must may will would")
 """Those that the output must not add before its first token: ``I will send it``."""
 
 _UNIVERSAL = _GROUPS["all"]
 """That of words that the output must not add there, either: ``all rooms``."""
 
-_PARTIAL = _GROUPS["some"] | _GROUPS["most"]
+_PARTIAL = _groups_of("some most")
 """Those that it must neither add nor omit there: ``some rooms``."""
 
 _GOVERNING = frozenset(
@@ -269,13 +264,15 @@ def keeps_sense(comparison: Comparison, *, ignored: AbstractSet[int] = frozenset
         return False
     if _PARTIAL & (before ^ given) and sentence.tokens[0].kind != "number":  # some 20 people
         return False
-    if (_senses(own) ^ _senses(theirs)) - ignored or _reversals(own) != _reversals(theirs):
+    reversals, others = (sum(word in REVERSING for *_, word in read) for read in (own, theirs))
+    if (_senses(own) ^ _senses(theirs)) - ignored or reversals != others:
         return False
     is_restricted = _RESTRICTING.match(source.text, end) and not _drops_contrast(comparison)
-    if is_restricted or _changes_bound(comparison) or _changes_scarcity(comparison):
-        return False
-    rules = _drops_possession, _joins_conjuncts, _moves, _changes_side
-    if any(rule(comparison) for rule in rules):
+    rules = (
+        *(_changes_bound, _changes_scarcity, _drops_possession),
+        *(_joins_conjuncts, _moves, _changes_side),
+    )
+    if is_restricted or any(rule(comparison) for rule in rules):
         return False
     words = [folded for *_, folded in own]
     is_clause = (
@@ -436,16 +433,15 @@ def _widens_subject(comparison: Comparison) -> bool:
 
 
 def _drops_head(comparison: Comparison) -> bool:
-    """Return whether the output has a noun instead of that which it modifies: the bank's lawyer."""
+    """Return whether the output has a noun instead of that which it modifies: the bank's lawyer.
+
+    So it has, too, if ``by the brother of Jane`` became ``by Jane``.
+    """
     own, first = comparison.token(0)
     before = _MODIFYING.search(comparison.source.text, 0, first.start)
-    if before is None or not PREPOSITIONS.isdisjoint(own.before):
-        return _drops_relative(comparison)
-    return before["head"].lower() not in _COLLECTIVE or _drops_relative(comparison)
-
-
-def _drops_relative(comparison: Comparison) -> bool:
-    """Return whether ``by the brother of Jane`` became ``by Jane``."""
+    head = before["head"].lower() if before and PREPOSITIONS.isdisjoint(own.before) else ""
+    if head and head not in _COLLECTIVE:
+        return True
     source, linked = comparison.source, {link.right for link in comparison.links}
     return any(
         theirs.kind == "name"
@@ -453,16 +449,11 @@ def _drops_relative(comparison: Comparison) -> bool:
         and own.before != theirs.before
         and link.right - 1 not in linked
         and source.tokens[link.right - 1].kind == "word"
-        and _written(source, link.right - 1) not in _COLLECTIVE | _REGIONS
+        and source.written(source.tokens[link.right - 1]) not in _COLLECTIVE | _REGIONS
         for link, (own, theirs) in (
             (link, comparison.token(at)) for at, link in enumerate(comparison.links) if at
         )
     )
-
-
-def _written(sentence: Phrase, at: int) -> str:
-    token = sentence.tokens[at]
-    return sentence.text[token.start : token.end].lower()
 
 
 def _drops_possession(comparison: Comparison) -> bool:
@@ -495,10 +486,6 @@ def _senses(read: Iterable[Lexeme]) -> set[int]:
 def _senses_before(sentence: Phrase, at: int) -> set[int]:
     """Return the groups of the light words directly before a token."""
     return {number for word in sentence.tokens[at].before for number in _GROUPS.get(word, ())}
-
-
-def _reversals(read: Iterable[Lexeme]) -> int:
-    return sum(word in REVERSING for *_, word in read)
 
 
 def _governing(read: Iterable[Lexeme], *, end: int) -> set[str]:

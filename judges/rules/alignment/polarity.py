@@ -12,7 +12,7 @@ from math import isclose
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Difference, difference, is_firm, loose
 from spanjury.judges.rules.alignment.exchanges import other_person
-from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.keys import key, keys_of
 from spanjury.judges.rules.alignment.lexicon import (
     BLURRING,
     LIGHT,
@@ -39,20 +39,12 @@ _THAN = re.compile(r"\bthan\b(?!\s\W?\d)")
 """The beginning of what something is compared with, but not of a bound: ``more than 80``."""
 _SEAMS = frozenset(", ; : and but while whereas although though yet or".split())  # noqa: SIM905
 _SEAM = re.compile("[,;:]|" + "|".join(rf"\b{word}\b" for word in sorted(_SEAMS) if word.isalpha()))
-_TAKING_SIDES = frozenset(
-    map(key, ("argue", "campaign", "decide", "decided", "speak", "spoke", "vote"))
-)
-_ADVISING = frozenset(map(key, ("advise", "recommend")))
+_TAKING_SIDES = keys_of("argue campaign decide decided speak spoke vote")
+_ADVISING = keys_of("advise recommend")
 _ALIKE = 2  # first letters of two spellings of a name
-_EVENTS = frozenset(
-    map(
-        key,
-        """appear appeared arrive arrived arrival began begin begins begun build built close closed
-        closes create created demolish demolished depart departed departure destroy destroyed
-        disappear disappeared end ended ends enter entered finish finished join joined leave leaves
-        left open opened opens quit shut start started starts stop stopped vanish
-        vanished""".split(),  # noqa: SIM905
-    )
+_EVENTS = keys_of(
+    """appear arrive arrival begin build close create demolish depart departure destroy
+    disappear end entered finish join leave left open quit shut start stop vanish"""
 )
 """Keys of verbs for the beginning or the end of something."""
 
@@ -141,8 +133,8 @@ def _other_side(comparison: Comparison) -> Difference | None:
         )
         is_advice = {*keys} == _ADVISING and before[keys.index(key("advise"))] == ("against",)
         if is_turned or is_advice:
-            return Difference(
-                verbs[0].start, ends[0].end, verbs[1].start, ends[1].end, "antonym", _SEVERITY
+            return difference(
+                *zip(verbs, ends, strict=True), category="antonym", severity=_SEVERITY
             )
     return None
 
@@ -180,7 +172,8 @@ def _denies_another(comparison: Comparison, at: int) -> bool:
 def _firm(comparison: Comparison) -> Iterator[Difference]:
     """Yield the changes among equal words."""
     changes = [_changes(comparison, at) for at in range(len(comparison.links))]
-    moved = {_direction(comparison, at) for at, changed in enumerate(changes) if changed} >= {1, -1}
+    pairs = [comparison.token(at) for at, changed in enumerate(changes) if changed]
+    moved = {left.denied - right.denied for left, right in pairs} >= {1, -1}
     for at, changed in enumerate(changes):
         if not changed or any(changes[max(0, at - 1) : at]) or any(changes[at + 1 : at + 2]):
             continue
@@ -192,13 +185,8 @@ def _firm(comparison: Comparison) -> Iterator[Difference]:
             and is_firm(comparison, at)
             and loose(comparison, at) == (0, 0)
         ):
-            yield difference(comparison, at, category="antonym", severity=_SEVERITY)
-
-
-def _direction(comparison: Comparison, at: int) -> int:
-    """Return 1 if only the output denies a token, -1 if only the source does."""
-    left, right = comparison.token(at)
-    return left.denied - right.denied
+            left, right = comparison.token(at)
+            yield difference([left], [right], category="antonym", severity=_SEVERITY)
 
 
 def _changes(comparison: Comparison, at: int) -> bool:
@@ -224,13 +212,8 @@ def _opposite(comparison: Comparison, at: int) -> bool:
 
 def _is_same_rate(comparison: Comparison, at: int) -> bool:
     """Return whether two words for periods go with rates that are equal: 480 a year, 40 a month."""
-    period, other = (
-        sentence.text[token.start : token.end].lower()
-        for sentence, token in zip(
-            (comparison.output, comparison.source), comparison.token(at), strict=True
-        )
-    )
-    factors = rate_factors(period, other)
+    left, right = comparison.token(at)
+    factors = rate_factors(comparison.output.written(left), comparison.source.written(right))
     pairs = map(comparison.token, range(len(comparison.links)) if factors else ())
     return any(
         left.kind == right.kind == "number" and isclose(left.value, factor * right.value)
@@ -244,8 +227,8 @@ def _counted(sentence: Phrase, at: int) -> float | None:
     if not at:
         return None
     number, token = sentence.tokens[at - 1 : at + 1]
-    written = sentence.text[token.start : token.end].lower()
-    return number.value if number.unit and UNITS.get(written) == number.unit else None
+    unit = UNITS.get(sentence.written(token))
+    return number.value if number.unit and unit == number.unit else None
 
 
 def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
@@ -255,26 +238,19 @@ def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
         return
     if not is_firm(comparison, at) or _blurred(comparison, at) or not _alike(left, right):
         return
-    if comparison.links[at].left == 0 and _begins_amid(comparison, at):
-        return
-    if _denies_another(comparison, at):
-        return
-    yield _negation(comparison, at)
+    link = comparison.links[at]
+    begins_amid = link.left == 0 and link.right > 0  # within the sentence, after its denial
+    if not begins_amid and not _denies_another(comparison, at):
+        yield _negation(comparison, at)
 
 
 def _negation(comparison: Comparison, at: int) -> Difference:
     """Return the token of the link `at` with the words that deny it, or else those before it."""
     left, right = comparison.token(at)
-    start = min((start for start, _ in left.denials), default=left.opening)
-    start = min(start, left.start)
+    start = min(left.start, *([start for start, _ in left.denials] or [left.opening]))
     blank = comparison.output.text[start : left.start]  # begins with one after a comma
     start += len(blank) - len(blank.lstrip())
     return Difference(start, left.end, right.opening, right.end, "negation", _SEVERITY)
-
-
-def _begins_amid(comparison: Comparison, at: int) -> bool:
-    """Return whether the output begins within the source's sentence, after its denial."""
-    return comparison.links[at].right > 0
 
 
 def _alike(left: Token, right: Token) -> bool:
@@ -350,7 +326,7 @@ def _reversed(comparison: Comparison) -> Iterator[Difference]:
     )
     if opposite and reversals % 2 == 0:
         (left, _), (right, _) = opposite
-        yield Difference(left.start, left.end, right.start, right.end, "antonym", _SEVERITY)
+        yield difference([left], [right], category="antonym", severity=_SEVERITY)
     elif not opposite and reversals % 2 == 1 and share >= _DENIED:
         yield from _first_denial(comparison)
 
@@ -386,11 +362,8 @@ def _opposites(comparison: Comparison, start: int, end: int) -> Sequence[tuple[T
 
 def _opposable(sentence: Phrase, equal: AbstractSet[int]) -> list[tuple[Token, str]]:
     """Return the unequal tokens that are words with an opposite."""
-    words = [
-        (token, sentence.text[token.start : token.end].lower())
-        for at, token in enumerate(sentence.tokens)
-        if at not in equal
-    ]
+    unequal = (token for at, token in enumerate(sentence.tokens) if at not in equal)
+    words = ((token, sentence.written(token)) for token in unequal)
     return [(token, word) for token, word in words if word in OPPOSITE_WORDS]
 
 
@@ -399,7 +372,6 @@ def _first_denial(comparison: Comparison) -> Iterator[Difference]:
     for at, link in enumerate(comparison.links):
         left, right = comparison.token(at)
         if link.same and left.denied != right.denied and _alike(left, right):
-            if _denies_another(comparison, at):
-                return
-            yield _negation(comparison, at)
+            if not _denies_another(comparison, at):
+                yield _negation(comparison, at)
             return

@@ -10,23 +10,23 @@ from typing import NamedTuple
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.core.passages import passages_in
-from spanjury.judges.rules.alignment.answer_roles import has_other_role
-from spanjury.judges.rules.alignment.continuations import begins_with_pronoun
-from spanjury.judges.rules.alignment.contradiction import covered
-from spanjury.judges.rules.alignment.contradictions import contradictions
-from spanjury.judges.rules.alignment.corrections import is_rejected
-from spanjury.judges.rules.alignment.doubts import doubt
-from spanjury.judges.rules.alignment.index import index_sentences, pieces
-from spanjury.judges.rules.alignment.keys import excluding, key
-from spanjury.judges.rules.alignment.lexicon import REVERSING, SUBJECTS
-from spanjury.judges.rules.alignment.near_copies import are_near_copies
-from spanjury.judges.rules.alignment.opposites import OPPOSITES
-from spanjury.judges.rules.alignment.parallel_parts import (
+from spanjury.judges.rules.alignment.answers import (
+    has_other_role,
     is_of_other_parallel,
     is_of_other_part,
     openings,
     statements,
 )
+from spanjury.judges.rules.alignment.continuations import begins_with_pronoun
+from spanjury.judges.rules.alignment.contradiction import covered
+from spanjury.judges.rules.alignment.contradictions import contradictions
+from spanjury.judges.rules.alignment.corrections import is_rejected
+from spanjury.judges.rules.alignment.doubts import doubt
+from spanjury.judges.rules.alignment.index import index_sentences, phrases, pieces
+from spanjury.judges.rules.alignment.keys import excluding, key
+from spanjury.judges.rules.alignment.lexicon import REVERSING, SUBJECTS
+from spanjury.judges.rules.alignment.near_copies import are_near_copies
+from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, lexemes, phrase
 
 _ECHOED = 0.3  # share of a sentence's words from which it rests on the question
@@ -40,6 +40,7 @@ _DOUBTED = 0.5
 _NAMED = VALUES | {"name"}
 _ABSENCE = "It says that the source lacks something; no offline judge can verify this."
 _ELSEWHERE = "The question has more words of another part of the source than of the answer's."
+_CONTENTLESS = "It has no content word that could be compared with the source."
 _ANSWER = re.compile(r"\W*(?P<word>yes|no)\b\W*", re.IGNORECASE)
 _POLAR = re.compile(
     r"\W*(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will"
@@ -48,7 +49,6 @@ _POLAR = re.compile(
 )
 _OPENING = "The answer begins with {!r}, and the rest of its sentence does not agree with that."
 _ASIDE = "The answer begins with {!r}, but the rest of its sentence may answer another question."
-_CONTENTLESS = "It has no content word that could be compared with the source."
 _DENIALS = frozenset(("antonym", "date", "negation", "number", "other number", "time", "unit"))
 """Categories of contradictions that answer a question with "no"."""
 _UNANSWERED = "No sentence of the source {} what the question asks."
@@ -78,9 +78,6 @@ have must need needed needs obligatory required / optional voluntary
 _WHEN = re.compile(r"\W*(?:when|(?:what|which) year)\b", re.IGNORECASE)
 _YEARS = range(1000, 2101)
 _DAYS = range(32)  # days of a month and hours
-_UNLIKE = "The source has this number, but not for what is asked."
-_REJECTED = "The source denies or replaces this."
-_ROLE = "The source says this of another person or thing than the answer's."
 
 
 class _Unit(NamedTuple):
@@ -121,26 +118,19 @@ def question_doubts(
         if key
     }
     values = {value for text in evidence.values() for value in index_sentences(text).values}
-    sentences = [(start, phrase(output[start:end])) for start, end in pieces(output)]
+    sentences = [*phrases(output)]
     for start, sentence in sentences:
         reason = _echo(sentence, asked, supported=indexed, values=values)
         if reason:  # an index has no words of records
             supported = {token.key for text in evidence.values() for token in _tokens(text)}
             reason = _echo(sentence, asked, supported=supported, values=values)
+        if not reason and len(sentences) == 1:
+            fitting = (
+                each for each, fits in _RULES if fits(sentence, questions, evidence=evidence)
+            )
+            reason = _CONTENTLESS if _has_no_content(sentence) else next(fitting, "")
         if reason:
             yield doubt(sentence.text, start, reason, probability=_DOUBTED)
-        elif len(sentences) == 1 and _has_no_content(sentence):
-            yield doubt(sentence.text, start, _CONTENTLESS, probability=_DOUBTED)
-        elif len(sentences) == 1 and _is_unlike(sentence, questions, evidence=evidence):
-            yield doubt(sentence.text, start, _UNLIKE, probability=_DOUBTED)
-        elif len(sentences) == 1 and has_other_role(sentence, questions, evidence=evidence):
-            yield doubt(sentence.text, start, _ROLE, probability=_DOUBTED)
-        elif len(sentences) == 1 and _is_rejected(sentence, questions, evidence=evidence):
-            yield doubt(sentence.text, start, _REJECTED, probability=_DOUBTED)
-        elif len(sentences) == 1 and _is_elsewhere(
-            sentence, asked, evidence=evidence, is_open=any(map(_OPEN.search, questions))
-        ):
-            yield doubt(sentence.text, start, _ELSEWHERE, probability=_DOUBTED)
 
 
 def opening_doubts(output: str, questions: Sequence[str]) -> Iterator[Unverified]:
@@ -226,8 +216,7 @@ def absence_doubt(output: str, interval: tuple[int, int]) -> Unverified:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    for start, end in pieces(text):
-        yield from phrase(text[start:end]).tokens
+    return (token for _, sentence in phrases(text) for token in sentence.tokens)
 
 
 def _echo(
@@ -303,7 +292,7 @@ def _is_rejected(
 
 
 def _is_elsewhere(
-    sentence: Phrase, asked: Iterable[Token], *, evidence: Mapping[str, str], is_open: bool
+    sentence: Phrase, questions: Sequence[str], *, evidence: Mapping[str, str]
 ) -> bool:
     """Return whether another part of the source fits the question better than the answer's part.
 
@@ -313,12 +302,12 @@ def _is_elsewhere(
     if not 0 < len(sentence.tokens) <= _SHORT:
         return False
     keys = frozenset(sentence.keys)
-    words = {token.key for token in asked}
+    words = {token.key for question in questions for token in _tokens(question)}
     anchors = words - keys if len(words) <= _SIMPLE else frozenset()
     if not anchors:
         return False
     texts = (passages_in(evidence) or evidence).values()
-    read = [[phrase(text[start:end]) for start, end in pieces(text)] for text in texts]
+    read = [[part for _, part in phrases(text)] for text in texts]
     parts = [part for piece in read for part in piece]
     kinds: AbstractSet[str] = _NAMED.intersection(kind for kind, _ in _answers(sentence))
     if not any(begins_with_pronoun(part) for part in parts if keys.issubset(part.keys)):
@@ -327,13 +316,21 @@ def _is_elsewhere(
     stated = frozenset(statements(sentence))
     if any(_is_better(stated, anchors, kinds, units=units) for units in levels):
         return True
-    is_choice = (
-        keys <= words and not sentence.denies
-    )  # "Older, Ann or Ben?" has the words about Ben, too
-    return not is_choice and (
-        is_of_other_part(sentence, anchors, parts, is_open=is_open)
-        or is_of_other_parallel(sentence, anchors, parts)
+    if keys <= words and not sentence.denies:
+        return False  # "Older, Ann or Ben?" has the words about Ben, too
+    is_open = any(map(_OPEN.search, questions))
+    return is_of_other_part(sentence, anchors, parts, is_open=is_open) or is_of_other_parallel(
+        sentence, anchors, parts
     )
+
+
+_RULES = (
+    ("The source has this number, but not for what is asked.", _is_unlike),
+    ("The source says this of another person or thing than the answer's.", has_other_role),
+    ("The source denies or replaces this.", _is_rejected),
+    (_ELSEWHERE, _is_elsewhere),
+)
+"""Reasons to doubt an answer of one sentence, and when each applies."""
 
 
 def _unit(phrases: Sequence[Phrase]) -> _Unit:

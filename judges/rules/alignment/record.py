@@ -62,8 +62,8 @@ class Field:
     @property
     def number(self) -> str | None:
         """Token key of the value if it consists of a number and a unit, else None."""
-        match = _NUMBER.fullmatch(self.value)
-        return f"#{float(match[1].replace(',', '')):g}" if match else None
+        number = number_of_cell(self.value)
+        return None if number is None else f"#{number:g}"
 
     @property
     def index(self) -> str:
@@ -103,6 +103,12 @@ class Record:
             if _NAME.search(field.key):
                 return field
         return next((field for field in self.fields if field.value[:1].isalpha()), None)
+
+
+def number_of_cell(cell: str) -> float | None:
+    """Return the number of a cell, which may have a unit, or None."""
+    match = _NUMBER.fullmatch(cell)
+    return float(match[1].replace(",", "")) if match else None
 
 
 class Entry(NamedTuple):
@@ -223,10 +229,8 @@ class _Objects:
             fields.append(self._field(self._key, self._key, key="name"))
         self._key = None
         self._opened += 1
-        opened = _Opened(
-            mark=mark, number=self._opened, fields=fields, named=len(fields), nested=[]
-        )
-        self._open.append(opened)
+        number, named = self._opened, len(fields)
+        self._open.append(_Opened(mark=mark, number=number, fields=fields, named=named, nested=[]))
 
     def _value(self, match: re.Match[str]) -> None:
         if self._key is not None and self._open:
@@ -281,7 +285,7 @@ def _delimited(text: str) -> Iterator[Record]:
 
 
 def _columns(head: Sequence[str], cells: Sequence[str], *, start: int) -> Iterator[Field]:
-    """Yield the cells of a line that starts at `start` as fields; empty ones are left out."""
+    """Yield the cells of a line that starts at `start` as fields, without empty ones."""
     for key, cell in zip(head, cells, strict=True):
         if value := cell.strip():
             yield Field(key=key.strip(), value=value, start=start, end=start + len(cell))
@@ -345,7 +349,8 @@ def _blocks(text: str) -> Iterator[Record]:
             and not any(field.value.endswith(_SENTENCE_END) for field in block)
         )
         if alike and len(keys) == len(block):  # a repeated key suggests a script with speakers
-            is_list = len(blocks) == 1 and len({_measured(field.value) for field in block}) == 1
+            units = {_measured(field.value) for field in block}
+            is_list = len(blocks) == len(units) == 1 and None not in units
             yield from _entries(block) if is_list else (Record(group=0, fields=tuple(block)),)
 
 
@@ -369,9 +374,6 @@ def _measured(value: str) -> str | None:
 
 def _entries(fields: Sequence[Field]) -> Iterator[Record]:
     """Yield each field of a list of amounts as a record: its key is a name."""
-    if _measured(fields[0].value) is None:
-        yield Record(group=0, fields=tuple(fields))
-        return
     for field in fields:
         yield Record(
             group=0, fields=(replace(field, key="name", value=field.key), replace(field, key=""))

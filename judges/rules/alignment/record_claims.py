@@ -1,31 +1,42 @@
-"""Claims about the record that a sentence names: values of another record, and denials."""
+"""Claims that the records of a source contradict.
+
+A sentence names a record and states a value of another one, or denies a field; a row of a table has
+a cell that differs from the record that it names.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
 from spanjury.judges.rules.alignment.contradiction import covered
-from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.index import between
+from spanjury.judges.rules.alignment.keys import key, keys_of
 from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
-from spanjury.judges.rules.alignment.record import LONGEST_VALUE, Entry, Field, Record, Records
-from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, Token, phrase
+from spanjury.judges.rules.alignment.record import (
+    LONGEST_VALUE,
+    Cell,
+    Entry,
+    Field,
+    Record,
+    Records,
+    Row,
+    table_rows,
+)
+from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, phrase
 from spanjury.judges.text.words import name_words
 
 _TRUE = frozenset(("true", "yes", "y", "✓", "✔"))
 _FALSE = frozenset(("false", "no", "n", "✗", "✘"))
-NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
+_NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
 """Values in lower case that state nothing."""
 # Generic words of keys, which a sentence may have without meaning the key.
-_FRAME = frozenset(
-    map(
-        key,
-        """has have is are accept accepts accepted allow allows allowed available offer offers
-        offered include included includes provide provides provided welcome permitted serves served
-        with currently""".split(),  # noqa: SIM905
-    )
+_FRAME = keys_of(
+    """has have is are accept allow available offer offers include provide welcome permitted
+    serves with currently"""
 )
 _AFFIRMING = frozenset(
     """has have had is are was were with accept accepts allow allows allowed available offer offers
@@ -39,16 +50,17 @@ _BLURRING = frozenset(
 )
 _DENYING = frozenset(("not", "never", "no", "nor"))
 _LACKING = frozenset(("lacks", "lack", "lacking"))
-_NO_VALUES = _TRUE | _FALSE | NOTHING | LIGHT
+_NO_VALUES = _TRUE | _FALSE | _NOTHING | LIGHT
 _WORD = re.compile(r"\w+")
 _CLAUSE = re.compile(r"[,;:–—]|\b(?:and|but|while|although|though|whereas|which|who)\b")
 _ZERO = "#0"  # key of the number
 _LETTERS = 3  # minimum letters of a value in words
+_LEAST = 2  # minimum cells of a row of a table
 _LARGE = 20  # integers below it may count something by chance
 _YEARS = range(1500, 2100)
-SAYING = MappingProxyType(
+_SAYING = MappingProxyType(
     {
-        key(name): frozenset(map(key, words.split()))
+        key(name): keys_of(words)
         for name, words in {
             "price": "cost costs priced charge charges pay pays paid",
             "cost": "price prices priced charge charges pay pays paid",
@@ -96,7 +108,7 @@ def _words(sentence: Phrase) -> set[str]:
     """Return all words of a sentence, in lower case."""
     words = {word for token in sentence.tokens for word in token.before}
     words.update(sentence.after)
-    words.update(sentence.text[token.start : token.end].lower() for token in sentence.tokens)
+    words.update(map(sentence.written, sentence.tokens))
     return words
 
 
@@ -112,12 +124,10 @@ def _named(sentence: Phrase, records: Records) -> Record | None:
     return entries[0].record if len(entries) == 1 else None
 
 
-def key_words(name: str) -> list[str]:
+def _key_words(name: str) -> list[str]:
     """Return the keys of the words in an identifier.
 
-    Examples
-    --------
-    >>> key_words("hasOutdoor_seating")
+    >>> _key_words("hasOutdoor_seating")
     ['has', 'outdo', 'seat']
     """
     return [*map(key, name_words(name))]
@@ -141,7 +151,7 @@ def _borrowed(sentence: Phrase, record: Record, *, records: Records) -> Iterator
             continue  # the 200 of RX-200
         if entry.record.group != record.group or given is None or given is name:
             continue
-        if entry.field is entry.record.name or given.value.lower() in NOTHING:
+        if entry.field is entry.record.name or given.value.lower() in _NOTHING:
             continue
         value = sentence.text[start:end]
         if _interval_of(sentence, given.value) or any(
@@ -189,8 +199,8 @@ def _is_of(sentence: Phrase, entry: Entry, *, start: int, records: Records) -> b
         return False
     if field.number is None:
         return True
-    meant = [word for word in key_words(field.key) if word not in _FRAME]
-    stating = {*meant}.union(*(SAYING.get(word, ()) for word in meant))
+    meant = [word for word in _key_words(field.key) if word not in _FRAME]
+    stating = {*meant}.union(*(_SAYING.get(word, ()) for word in meant))
     if not stating.isdisjoint(sentence.keys):
         return True
     at = next(at for at, token in enumerate(sentence.tokens) if token.start == start)
@@ -209,37 +219,34 @@ def _is_telling(sentence: Phrase, at: int, field: Field) -> bool:
 
 def _counts_else(sentence: Phrase, at: int, field: Field) -> bool:
     """Return whether a number counts the word after it, of which the field says nothing."""
-    following = sentence.tokens[at + 1 : at + 2]
-    if not following or following[0].before:
-        return False
-    word = sentence.text[following[0].start : following[0].end].lower()
-    return word not in UNITS and word not in field.value.lower()
+    words = [
+        sentence.written(token) for token in sentence.tokens[at + 1 : at + 2] if not token.before
+    ]
+    return any(word not in UNITS and word not in field.value.lower() for word in words)
 
 
 def _denied(sentence: Phrase, field: Field) -> Iterator[Claimed]:
     """Yield a clause that affirms a false field, or denies a true one."""
     value = field.value.lower()
-    meant = [word for word in key_words(field.key) if word not in _FRAME and word not in LIGHT]
+    meant = [word for word in _key_words(field.key) if word not in _FRAME and word not in LIGHT]
     if value not in _TRUE | _FALSE or not meant:
         return
-    for start, end in _clauses(sentence.text):
+    for start, end in between(sentence.text, _CLAUSE):
         clause = phrase(sentence.text[start:end])
         opposite = OPPOSITES.get(meant[0], frozenset()) if len(meant) == 1 else frozenset()
         turned = not opposite.isdisjoint(clause.keys)
         if not turned and not all(word in clause.keys for word in meant):
             continue
         about = {*meant, *opposite} | _FRAME
-        if any(_denies_else(token, about) for token in sentence.tokens):
-            return
+        if any(
+            token.key == _ZERO or (token.denials and token.key not in about)
+            for token in sentence.tokens
+        ):
+            return  # it denies something else, or counts zero of it
         denied = _polarity(clause)
         if denied is not None and (denied != turned) == (value in _TRUE):
             first, last = _extent(clause, about)
             yield Claimed(start + first, start + last, field)
-
-
-def _denies_else(token: Token, about: AbstractSet[str]) -> bool:
-    """Return whether a sentence denies something other than its topic, or counts zero of it."""
-    return token.key == _ZERO or (bool(token.denials) and token.key not in about)
 
 
 def _extent(clause: Phrase, about: AbstractSet[str]) -> tuple[int, int]:
@@ -252,15 +259,6 @@ def _extent(clause: Phrase, about: AbstractSet[str]) -> tuple[int, int]:
     return min(start for start, _ in intervals), max(end for _, end in intervals)
 
 
-def _clauses(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of the clauses of a sentence."""
-    start = 0
-    for match in _CLAUSE.finditer(text):
-        yield start, match.start()
-        start = match.end()
-    yield start, len(text)
-
-
 def _polarity(clause: Phrase) -> bool | None:
     """Return whether a clause denies its topic; None if it neither denies nor affirms it."""
     words = _words(clause)
@@ -270,3 +268,102 @@ def _polarity(clause: Phrase) -> bool | None:
     if denials:
         return denials % 2 == 1
     return None if _AFFIRMING.isdisjoint(words) else False
+
+
+def row_claims(text: str, records: Records) -> Iterator[Claimed]:
+    """Yield the cells with a value that the record named by their row has not under their key.
+
+    The value is another record's under this key, or the record's own under another key. The first
+    row of a table gives the keys if a rule follows it; otherwise cells are compared by position.
+    """
+    for row, head in _headed_rows(text):
+        is_whole = not head or len(head) == len(row.cells)
+        if is_whole and not _repeats(row, records):
+            yield from _of_row(row, head, records=records)
+
+
+def settled_rows(text: str, records: Records) -> Sequence[int]:
+    """Return the offsets of rows that say no more than their cells under the heads of a table.
+
+    So do rows with the values of one record.
+    """
+    return [
+        row.cells[0].start for row, head in _headed_rows(text) if head or _repeats(row, records)
+    ]
+
+
+def _headed_rows(text: str) -> Iterator[tuple[Row, Sequence[Cell]]]:
+    """Yield the rows of tables below their heads, with the cells of the head if there is one."""
+    rows = [*table_rows(text)] if "|" in text else []
+    head: Sequence[Cell] = ()
+    for row, following in zip_longest(rows, rows[1:]):
+        head = () if row.is_first else head
+        if row.is_first and following is not None and following.is_rule and not following.is_first:
+            head = row.cells
+        elif not row.is_rule:
+            yield row, head
+
+
+def _repeats(row: Row, records: Records) -> bool:
+    """Return whether one record has all cells of a row."""
+    cells = {cell.text.lower() for cell in row.cells if cell.text}
+    return any(
+        cells.issubset(field.value.lower() for field in record.all_fields)
+        for record in records.records
+    )
+
+
+def _of_row(row: Row, head: Sequence[Cell], *, records: Records) -> Iterator[Claimed]:
+    named = [
+        (at, entry) for at, cell in enumerate(row.cells) if (entry := _named_by(cell, records))
+    ]
+    if len(named) != 1 or len(row.cells) < _LEAST:
+        return
+    (naming, entry) = named[0]
+    fields = entry.record.fields
+    if head and _under(head[naming].text, fields) not in {entry.field, None}:
+        return
+    is_alike = len(row.cells) == len(fields) and fields[naming] is entry.field
+    for at, cell in enumerate(row.cells):
+        if at == naming:
+            continue
+        given = _under(head[at].text, fields) if head else fields[at] if is_alike else None
+        if given is not None and _contradicts(cell, given, record=entry.record, records=records):
+            yield Claimed(cell.start, cell.end, given)
+
+
+def _named_by(cell: Cell, records: Records) -> Entry | None:
+    """Return the only record that a cell names."""
+    index = _field(cell).index
+    entries = records.names.get(index, ()) if index else ()
+    return entries[0] if len(entries) == 1 else None
+
+
+def _field(cell: Cell) -> Field:
+    return Field(key="", value=cell.text, start=cell.start, end=cell.end)
+
+
+def _under(head: str, fields: Sequence[Field]) -> Field | None:
+    """Return the only field that the head of a column means."""
+    words = {*_key_words(head)}
+    same = [field for field in fields if {*_key_words(field.key)} == words]
+    matching = same or [field for field in fields if _says(words, field)]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _says(words: set[str], field: Field) -> bool:
+    return any(not words.isdisjoint(_SAYING.get(word, ())) for word in _key_words(field.key))
+
+
+def _contradicts(cell: Cell, given: Field, *, record: Record, records: Records) -> bool:
+    """Return whether a cell has a value of the records that differs from the given one."""
+    own = _field(cell)
+    if given.value.lower() in _NOTHING or own.index in {"", given.index}:
+        return False
+    if own.value.lower() in given.value.lower() or given.value.lower() in own.value.lower():
+        return False
+    return any(
+        other.record.group == record.group
+        and (other.record is record or other.field.key == given.key)
+        for other in records.values.get(own.index, ())
+    )

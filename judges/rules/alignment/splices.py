@@ -17,6 +17,7 @@ from spanjury.judges.rules.alignment.continuations import (
     values_in,
 )
 from spanjury.judges.rules.alignment.exchanges import other_person, turns_voice
+from spanjury.judges.rules.alignment.index import between
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, PREPOSITIONS, SUBJECTS
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import VALUES, Phrase, Token, lexemes, phrase
@@ -137,12 +138,10 @@ def _has_adverbial(tokens: Sequence[Token]) -> bool:
 
 def is_mixed(sentence: Phrase, source: Phrase) -> bool:
     """Return whether a clause of `sentence` joins words of `source` that do not belong together."""
-    seams = [*SEAM.finditer(sentence.text)]
-    starts = [0, *(seam.end() for seam in seams)]
-    ends = [*(seam.start() for seam in seams), len(sentence.text)]
-    clauses = (phrase(sentence.text[start:end]) for start, end in zip(starts, ends, strict=True))
+    parts = between(sentence.text, SEAM)
+    clauses = (phrase(sentence.text[start:end]) for start, end in parts)
     return any(
-        _is_reordered(comparison)
+        comparison.equal() < len([*groupby(comparison.output.keys)])  # a word may be repeated
         or _takes_predicate(comparison)
         or _takes_adverbial(comparison)
         or _takes_opening(comparison)
@@ -150,11 +149,6 @@ def is_mixed(sentence: Phrase, source: Phrase) -> bool:
         or other_person(comparison)
         for comparison in (compare(clause, source) for clause in clauses if clause.tokens)
     )
-
-
-def _is_reordered(comparison: Comparison) -> bool:
-    keys = [key for key, _ in groupby(comparison.output.keys)]  # a word may be repeated by mistake
-    return comparison.equal() < len(keys)
 
 
 def _takes_predicate(comparison: Comparison) -> bool:

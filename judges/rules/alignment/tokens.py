@@ -161,6 +161,10 @@ class Phrase:
         """The keys to search for it by, in order of first occurrence: those of no numbers."""
         return list(dict.fromkeys(token.key for token in self.tokens if token.kind != "number"))
 
+    def written(self, token: Token) -> str:
+        """Return a token of it as written, in lower case."""
+        return self.text[token.start : token.end].lower()
+
 
 def lexemes(text: str) -> list[Lexeme]:
     """Return the words and marks of `text`; contractions become two words.
@@ -208,16 +212,9 @@ _FOLDED = KeptByWord(_folded)
 class _Sense(NamedTuple):
     """Meaning of a folded word, independent of its context.
 
-    Parameters
-    ----------
-    light
-        Whether it is skipped; None if that depends on the words around it.
-    key, denied
-        Key of its token, and whether its own prefix denies it.
-    kind
-        Kind of the token; ``"word"`` becomes a name if it has a capital.
-    counts
-        Whether a number may begin with it.
+    It is skipped if it is `light`; None if that depends on the words around it. `denied` tells
+    whether its own prefix denies it, and `counts` whether a number may begin with it. The kind
+    ``"word"`` becomes a name if it has a capital.
     """
 
     light: bool | None
@@ -303,8 +300,10 @@ def _tokens(
         light, name, denied, kind, _ = senses[at]
         last, value, unit = end, 0.0, None
         if at in stated:
-            value, stop = stated[at].value, _past_ending(parts, stated[at].stop)
-            name, kind = _number_key(value, folded), "number"
+            value, stop = stated[at].value, stated[at].stop
+            if stop < len(parts) and parts[stop][3] in _ORDINAL_ENDINGS:
+                stop += 1
+            name, kind = f"#{folded}" if isinf(value) else f"#{value:g}", "number"
             last, unit = parts[stop - 1][1], _unit(parts[stop : stop + 2], before)
         elif start in labelled:
             name, kind = written, "label"
@@ -333,16 +332,6 @@ def _stated(parts: Sequence[Lexeme]) -> dict[int, Number]:
     """Return the numbers by the index of their first word; none is read across a mark."""
     readable = [folded if folded[0].isalnum() else _BREAK for _, _, _, folded in parts]
     return {number.first: number for number in numbers(readable)}
-
-
-def _number_key(value: float, folded: str) -> str:
-    return f"#{folded}" if isinf(value) else f"#{value:g}"
-
-
-def _past_ending(parts: Sequence[Lexeme], stop: int) -> int:
-    """Skip the ending of an ordinal in numerals."""
-    follows = stop < len(parts) and parts[stop][3] in _ORDINAL_ENDINGS
-    return stop + 1 if follows else stop
 
 
 def _unit(behind: Sequence[Lexeme], before: Sequence[str]) -> tuple[str, str] | None:
@@ -389,9 +378,8 @@ def _units() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each word for a unit with its dimension and its name."""
     for line in _UNITS.strip().splitlines():
         dimension, _, rest = line.partition(":")
-        for names in rest.split("/"):
-            for word in names.split():
-                yield word, (dimension, names.split()[0])
+        for names in map(str.split, rest.split("/")):
+            yield from ((word, (dimension, names[0])) for word in names)
 
 
 UNITS: Mapping[str, tuple[str, str]] = MappingProxyType(dict(_units()))

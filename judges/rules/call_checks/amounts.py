@@ -1,4 +1,4 @@
-"""Amounts: whether a sum of money follows from those that texts state.
+"""Amounts: whether a sum of money follows from texts, and numbers in another unit than the user's.
 
 Money is added to money and taken from money. It is multiplied by counts and shares, and divided by
 counts. So 45 does not follow from 40 euros and 5 glasses.
@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from types import MappingProxyType
+from typing import NamedTuple
 
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import containers, number_of
 from spanjury.judges.rules.call_checks.numerals import column_sums, data_of, numerals
-from spanjury.judges.rules.call_checks.tool_names import words_of
+from spanjury.judges.rules.call_checks.tool_names import stems_of, words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.stems import stem
 
-_CURRENCIES = frozenset(
-    map(stem, ("euro", "dollar", "pound", "yen", "rupee", "franc", "crown", "chf", "sek", "nok"))
-)
-_CENTS = frozenset(map(stem, ("cent", "cents", "pence")))
+_CURRENCIES = stems_of("euro dollar pound yen rupee franc crown chf sek nok")
+_CENTS = stems_of("cent cents pence")
 _MONEY = frozenset(
     """price fee cost costs refund payment eur euro euros usd gbp chf deposit gross salary bonus
     discount balance paid tip subtotal shipping tax vat""".split()  # noqa: SIM905
@@ -29,12 +29,9 @@ _MONEY = frozenset(
 """Words in the names of fields that hold money, whatever the field belongs to."""
 _SUMS = frozenset(("amount", "sum", "total", "net", "value", "cents"))
 """Words in the names of fields that hold money if the tool is about money."""
-_PAYS = frozenset(
-    map(
-        stem,
-        """refund pay payment transfer charge invoice expense deposit bonus donate
-        wire""".split(),  # noqa: SIM905
-    )
+_PAYS = stems_of(
+    """refund pay payment transfer charge invoice expense deposit bonus donate
+    wire"""
 )
 """Words in the names of tools that are about money."""
 _RATES = frozenset("percent percentage pct rate share ratio commission discount vat tax".split())  # noqa: SIM905
@@ -52,6 +49,29 @@ _LONGEST = 40  # code points of the word before a number
 _MOST = 16  # sums, counts, or rates, from which nearly any other follows
 _PERCENT = 100.0
 _ROUNDING = 0.0051
+_NUMBER = r"(?<![\w.,])(\d+(?:,\d{3})*(?:\.\d+)?)"
+_SIGNS = MappingProxyType({"€": "euro", "$": "dollar", "£": "pound sterling"})
+_TABLE = """
+money 0.01 cent cents pence penny
+money 1 euro euros eur dollar dollars usd gbp sterling
+time 0.001 ms millisecond milliseconds
+time 1 sec secs second seconds
+time 60 min mins minute minutes
+time 3600 hr hrs hour hours
+time 86400 day days
+mass 0.001 gram grams
+mass 1 kg kilo kilos kilogram kilograms
+mass 0.4536 lb lbs pound pounds
+mass 0.02835 oz ounce ounces
+mass 1000 ton tons tonne tonnes
+length 0.001 mm millimetres millimeters
+length 0.01 cm centimetres centimeters
+length 1 metre metres meter meters
+length 1000 km kilometre kilometres kilometer kilometers
+length 1609.344 mile miles mi
+length 0.3048 ft foot feet
+length 0.0254 inch inches
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +98,8 @@ class Amounts:
             return True
         amount = abs(value)
         readings = [amount, 100 * amount, *([amount / 100] if amount.is_integer() else [])]
-        parts = _products(self.money, self.factors)
-        return any(  # euros may be given as cents
-            self._lead_exactly_to(reading, parts) for reading in readings
-        )
+        parts = _products(self.money, self.factors)  # euros may be given as cents
+        return any(self._lead_exactly_to(reading, parts) for reading in readings)
 
     def _lead_exactly_to(
         self, value: float, parts: Mapping[int, Sequence[tuple[float, float]]]
@@ -241,3 +259,58 @@ def nearest(value: float, texts: Sequence[str]) -> str:
         if quantity.unit in _CURRENCIES
     ]
     return min(written, key=lambda pair: abs(pair[0] - value), default=(0.0, ""))[1]
+
+
+class _Unit(NamedTuple):
+    """A unit: its dimension and its size."""
+
+    dimension: str
+    size: float
+
+
+_UNITS = MappingProxyType(
+    {
+        name: _Unit(dimension, float(size))
+        for dimension, size, *names in map(str.split, _TABLE.strip().splitlines())
+        for name in names
+    }
+)
+
+
+def other_unit(value: float, *, name: str, asked: Sequence[str]) -> str:
+    """Return the user's quantity that has `value` in another unit than that of `name`.
+
+    Both units have the same dimension. Empty if there is none, or if the user also gave it in
+    the argument's unit.
+
+    Parameters
+    ----------
+    name
+        Words on the argument; the first unit in them counts.
+
+    Examples
+    --------
+    >>> other_unit(22, name="weight kg", asked=["A parcel of 22 lbs"])
+    '22 lbs'
+    """
+    words = re.findall(r"[a-z]+", name.lower())
+    own = next((_UNITS[word] for word in words if word in _UNITS), None)
+    if own is None:
+        return ""
+    stated = [
+        (text, unit.size)
+        for number, unit, text in _measures(" ".join(asked))
+        if number == value and unit.dimension == own.dimension
+    ]
+    return stated[0][0] if stated and all(size != own.size for _, size in stated) else ""
+
+
+def _measures(text: str) -> Iterator[tuple[float, _Unit, str]]:
+    """Yield number, unit and words of the quantities in a text."""
+    for match in re.finditer(
+        rf"([€$£]) ?{_NUMBER}|{_NUMBER}[ -]?([€$£]|[a-z]+)", text, re.IGNORECASE
+    ):
+        word = match[1] or match[4]
+        unit = _UNITS.get(_SIGNS.get(word, word).split()[-1].lower())
+        if unit:
+            yield float((match[2] or match[3]).replace(",", "")), unit, match.group()

@@ -1,7 +1,11 @@
-"""Answers: replies that claim an action that no call did, or values that no result leads to."""
+"""Answers: replies that claim an action that no call did, or values that no result leads to.
+
+Others contradict the results: denials, comparisons, reasons, deadlines and promises.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 from spanjury.judges.core import ToolCall
@@ -20,11 +24,12 @@ from spanjury.judges.rules.call_checks.context import (
     tokens_in,
     tokens_of,
 )
-from spanjury.judges.rules.call_checks.moments import Moments, date_of, moments
+from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
 from spanjury.judges.rules.call_checks.tool_names import LINKED, action_stems, is_action
+from spanjury.judges.rules.dates import date_of
 from spanjury.judges.rules.quantities import quantities
-from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
 from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
@@ -97,6 +102,51 @@ _CALENDAR = frozenset(((7, "day"), (12, "month"), (52, "week"), (365, "day")))
 """A week and a year."""
 _DAYS = {stem(unit): days for unit, days in (("day", 1), ("night", 1), ("week", 7), ("month", 30))}
 _ENDED = re.compile(r'"(?:state|status)": ?"(?:done|completed?|finished|succeeded|closed)"')
+_DENIES = re.compile(
+    r"\bthere (?:is|are|was|were) (?:\w+ )?(?:no|none)\b"
+    r"|\b(?:found|see|have|has|got) (?:no|nothing)\b"
+    r"|\b(?:did not|didn't|could not|couldn't|cannot|can't) find (?:any|anything)\b",
+    re.IGNORECASE,
+)
+_APART = re.compile(
+    r"\b(?:but|with|other|more|further|else|except|besides|another)\b", re.IGNORECASE
+)
+_ALL = re.compile(r"\b(?:all|every|everything|everyone|both|each)\b", re.IGNORECASE)
+_REST = re.compile(r"reject|fail|skip|invalid|unsent|undelivered|missing|not_\w+ed|errors?$")
+_UNTIL = re.compile(r"until|due|deadline|expire|valid_to|ends?$|apply_by|pay_by|last_day")
+_LATEST = re.compile(r"\b(?:by|until|till|before|expires on|due on)\b[^.;,\n]{0,24}", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"(?<![\w.,:/-])(?P<low>\d+(?:\.\d+)?)\s?(?P<unit>[^\W\d]+|%)?\s?(?:is|are|was|lies)"
+    r" (?:(?:well|just|far|still|clearly|slightly) )?"
+    r"(?:(?P<above>above|over|more than|higher than|greater than)"
+    r"|below|under|less than|lower than|within)"
+    r" (?:\w+ ){0,4}?(?P<high>\d+(?:\.\d+)?)(?![\d.:/-]*\d)"
+    r"(?:\s?(?P<other>[^\W\d]+|%))?",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because(?: of)?|due to|owing to|caused by|on account of)\b([^.;!?\n]+)", re.IGNORECASE
+)
+_OWN = re.compile(r"\d|\b(?:I|you|we|my|your|our|me)\b", re.IGNORECASE)
+_BENEFITS = tuple(
+    (re.compile(given, re.IGNORECASE), re.compile(source, re.IGNORECASE))
+    for given, source in (
+        (r"\bdiscounts?\b", r"discount|rebate|reduc|% off|percent off|\boff\b|saving"),
+        (
+            r"\bcredits? of\b|\b(?:be|get|receive) (?:\w+ )?(?:credit(?:ed)?|compensat\w+)\b",
+            r"credit|compensat|refund",
+        ),
+        (
+            r"\bfree of charge\b|\bfor free\b|\bat no (?:extra |additional )?c(?:ost|harge)\b",
+            r"\bfree\b|no (?:\w+ )?c(?:ost|harge)|includ|(?:price|cost|fee|charge)\w*\": ?0\b",
+        ),
+        (r"\b(?:warranty|guarantee) of\b|-year (?:warranty|guarantee)\b", r"warrant|guarante"),
+        (
+            r"\bwe(?:'ll| will) (?:refund|replace|waive|send (?:you )?a (?:new|replacement))\b",
+            r"refund|replac|waive|\bnew\b",
+        ),
+    )
+)
 
 
 class Claim(NamedTuple):
@@ -171,17 +221,17 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield the sentences of reply `number` that claim an action whose tool was never called."""
     text = trajectory.turns[number - 1].text
     called = {call.name for turn in trajectory.turns[:number] for call in turn.calls}
+    described = {tool.name: tool.description for tool in reversed(trajectory.tools)}
     done = {
         stem(part)
         for name in called
-        for part in (*action_stems(name), *folded_words(_described(trajectory, name)))
+        for part in (*action_stems(name), *folded_words(described.get(name, "")))
     }
     acted = [*_acted(trajectory, number)]
     for start, end, _ in statements(text):
         if _CONTACTED.search(text, start, end) and not done & LINKED[0]:
-            yield Claim(
-                start, end, "The answer says that someone was contacted, but no call did this."
-            )
+            why = "The answer says that someone was contacted, but no call did this."
+            yield Claim(start, end, why)
             return
         for match in _ACTED.finditer(text, start, end):
             verb = stem((match[1] or match[2]).lower())
@@ -191,10 +241,8 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 if tool.name not in called and verb in action_stems(tool.name)
             ]
             if uncalled and verb not in done and not _is_about(text[start:end], acted):
-                explanation = (
-                    f"The answer claims an action of {uncalled[0]}, which was never called."
-                )
-                yield Claim(start, end, explanation)
+                why = f"The answer claims an action of {uncalled[0]}, which was never called."
+                yield Claim(start, end, why)
                 return
 
 
@@ -240,10 +288,6 @@ def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
     return not is_action(call.name) and len({*results}) > 1 and not has_ended
 
 
-def _described(trajectory: Trajectory, name: str) -> str:
-    return next((tool.description for tool in trajectory.tools if tool.name == name), "")
-
-
 def statements(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the half-open offsets and the text of each sentence that is no question."""
     for start, end in sentence_intervals(text):
@@ -276,15 +320,10 @@ def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
             failed[call.name, own] = (call.name, turn.text)
         else:
             alike = [key for key in failed if key[0] == call.name]
-            mended = (
-                [(call.name, own)]
-                if (call.name, own) in failed
-                else alike[:1]
-                if len(alike) == 1 and not _is_batch(trajectory, count)
-                else []
-            )
-            for key in mended:
-                del failed[key]
+            if (call.name, own) in failed:
+                del failed[call.name, own]
+            elif len(alike) == 1 and not _is_batch(trajectory, count):
+                del failed[alike[0]]
     return dict(failed.values())
 
 
@@ -322,11 +361,8 @@ def unstated_values(trajectory: Trajectory, number: int, context: Context) -> It
                 r"\d+(?:st|nd|rd|th|[a-z]{1,3})", token
             ):
                 if len(re.findall(r"\d", token)) > 1:
-                    yield Claim(
-                        start + match.start(),
-                        start + match.end(),
-                        f"Nothing before the answer contains {token!r}.",
-                    )
+                    why = f"Nothing before the answer contains {token!r}."
+                    yield Claim(start + match.start(), start + match.end(), why)
                 continue
             digits = re.match(r"\d+(?:,\d{3})*(?:\.\d+)?", token)
             value = float(digits.group().replace(",", "")) if digits else 0.0
@@ -334,12 +370,9 @@ def unstated_values(trajectory: Trajectory, number: int, context: Context) -> It
                 continue
             first = start + match.start()
             if not follows(text, (first, first + (digits.end() if digits else 0)), texts):
-                yield Claim(
-                    start + match.start(),
-                    start + match.end(),
-                    f"Nothing before the answer gives or implies {token}.",
-                    token=nearest(value, [*context.sources.values()]),
-                )
+                why = f"Nothing before the answer gives or implies {token}."
+                near = nearest(value, [*context.sources.values()])
+                yield Claim(first, start + match.end(), why, near)
 
 
 def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
@@ -392,3 +425,134 @@ def _is_ordinal(text: str, match: re.Match[str]) -> bool:
     """Return whether a number begins a list item."""
     before = text[: match.start()].rpartition("\n")[2].strip(" *-#")
     return not before and text[match.end() : match.end() + 2] in {". ", ") "}
+
+
+def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
+    """Yield reasons and benefits in reply `number` that no result or instruction mentions."""
+    text = trajectory.turns[number - 1].text
+    sources = {header: own for header, own in context.sources.items() if "User" not in header}
+    whole, before = (
+        "\n".join(texts).replace("_", " ") for texts in (sources.values(), context.texts)
+    )
+    starts = {stem(word)[:4] for word in folded_words(before)}
+    for start, end, sentence in statements(text):
+        for given, source in _BENEFITS:
+            if given.search(sentence) and not source.search(whole):
+                yield Claim(start, end, "No result or instruction mentions this benefit.")
+                break
+        reason = _REASON.search(sentence)
+        named = folded_words(reason[1]) if reason else ()
+        content = {stem(word) for word in named if word not in FUNCTION_WORDS and len(word) > 2}  # noqa: PLR2004
+        if (
+            reason
+            and len(content) > max(1, 2 * len({word for word in content if word[:4] in starts}))
+            and not _OWN.search(reason[1])
+        ):
+            interval = (start + reason.start(), start + reason.end())
+            yield Claim(*interval, "No result or turn gives this reason.")
+
+
+def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
+    """Yield statements in reply `number` that contradict the results since the user's last turn."""
+    text = trajectory.turns[number - 1].text
+    results = [*_results(trajectory, number)]
+    for start, end, sentence in statements(text):
+        is_denial = _DENIES.search(sentence) and not _APART.search(sentence)
+        if is_denial and results and all(map(_is_full, results)):
+            mentioned = squeezed(text)
+            leaves = [leaf for value in results for _, leaf in json_leaves(value)]
+            if not any(len(squeezed(str(x))) > 1 and squeezed(str(x)) in mentioned for x in leaves):
+                explanation = "The answer says that there is none, but the result lists some."
+                yield Claim(start, end, explanation)
+        for compared in _COMPARED.finditer(sentence):
+            left, right = float(compared["low"]), float(compared["high"])
+            units = {compared["unit"], compared["other"]} - FUNCTION_WORDS - {None}
+            is_same = len(units) < 2 and not (compared["unit"] is None and units)  # noqa: PLR2004
+            if is_same and (left < right if compared["above"] else left > right):
+                interval = (start + compared.start(), start + compared.end())
+                yield Claim(*interval, f"{left:g} and {right:g} are compared the wrong way round.")
+        for claim in _other_deadlines(sentence, [*results, *_arguments(trajectory, number)], start):
+            stated = moments((text[claim.start : claim.end],))
+            about = (moments((part,)) for part in _about(sentence, trajectory, number))
+            if _days(stated).isdisjoint(day for part in about for day in _days(part)):
+                yield claim
+
+
+def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
+    """Yield a sentence about all in reply `number` if a result says that some were not done."""
+    text = trajectory.turns[number - 1].text
+    rest = [
+        (key, leaf)
+        for value in _results(trajectory, number)
+        for key, leaf in (value.items() if isinstance(value, Mapping) else ())
+        if leaf and not isinstance(leaf, bool | str) and _REST.search(key)
+    ]
+    for start, end in sentence_intervals(text):
+        if rest and _ALL.search(text, start, end) and not admits(text, text):
+            key, leaf = rest[0]
+            yield Claim(start, end, f"Not everything was done: the result has {leaf} for {key!r}.")
+            return
+
+
+def _results(trajectory: Trajectory, number: int) -> Iterator[object]:
+    """Yield the contents of the results before turn `number`, back to the user's last turn."""
+    for count in range(number - 1, 0, -1):
+        turn = trajectory.turns[count - 1]
+        if turn.role == "user":
+            return
+        if turn.role == "tool" and not is_failure(trajectory, count):
+            yield parsed(turn.text)
+
+
+def _arguments(trajectory: Trajectory, number: int) -> Iterator[object]:
+    """Yield the arguments of the calls before turn `number`, which the agent itself set."""
+    for turn in trajectory.turns[: number - 1]:
+        yield from map(arguments_of, turn.calls)
+
+
+def _is_full(value: object) -> bool:
+    """Return whether a result is a non-empty list, or an object whose only list is not empty."""
+    if isinstance(value, Mapping):
+        lists = [leaf for leaf in value.values() if isinstance(leaf, list)]
+        return len(lists) == 1 and bool(lists[0])
+    return isinstance(value, list) and bool(value)
+
+
+def _about(sentence: str, trajectory: Trajectory, number: int) -> Iterator[str]:
+    """Yield the user's turns before turn `number`, and the parts of results about `sentence`.
+
+    These are lines or objects of a result that share a word with it.
+    """
+    own = _names(sentence)
+    for turn in trajectory.turns[: number - 1]:
+        if turn.role == "user":
+            yield turn.text
+        elif turn.role == "tool":
+            yield from (part for part in re.split(r"[\n{}]", turn.text) if own & _names(part))
+
+
+def _names(text: str) -> set[str]:
+    named = {word for word in folded_words(text) if len(word) > 2 and word.isalpha()}  # noqa: PLR2004
+    return named - FUNCTION_WORDS - {*MONTHS}
+
+
+def _days(stated: Moments) -> set[tuple[int, int]]:
+    return {(full.month, full.day) for full in stated.full} | stated.yearless
+
+
+def _other_deadlines(sentence: str, results: list[object], offset: int) -> Iterator[Claim]:
+    """Yield a deadline that differs from the only one in the results."""
+    days: dict[date, str] = {}
+    for value in results:
+        for path, leaf in json_leaves(value):
+            moment = read_moment(leaf) if isinstance(leaf, str) else None
+            if moment and moment[0] and _UNTIL.search(path):
+                days[moment[0]] = str(leaf)
+    for match in _LATEST.finditer(sentence) if len(days) == 1 else ():
+        ((day, token),) = days.items()
+        stated = moments((match.group(),))
+        if (stated.full or stated.yearless) and not stated.names(day):
+            start = offset + match.start()
+            yield Claim(
+                start, offset + match.end(), f"The last day is {day} in the results.", token
+            )

@@ -197,20 +197,11 @@ _read = KeptByText(_parts)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """A number of a reply.
+    """A number of a reply, written with so many `decimals`.
 
-    Parameters
-    ----------
-    decimals
-        Number of decimals with which it is written.
-    is_rough
-        Whether it is called approximate.
-    is_share
-        Whether it is a percentage.
-    is_each
-        Whether it may be a rounded quotient, such as a price per person.
-    scale
-        The number that a word after it stands for, such as a million; 0 without one.
+    `is_rough` if it is called approximate, `is_share` if it is a percentage, and `is_each` if it
+    may be a rounded quotient, such as a price per person. `scale` is the number that a word after
+    it stands for, such as a million; 0 without one.
     """
 
     value: float
@@ -228,14 +219,9 @@ class _Target:
     def is_any(
         self, numbers: Iterable[float], *, within: float = 0.0, exactly: bool = False
     ) -> bool:
-        """Return whether it is one of `numbers`, rounded.
+        """Return whether it is one of `numbers`, rounded, or differs by a share `within`.
 
-        Parameters
-        ----------
-        within
-            A share by which it may differ.
-        exactly
-            Whether a whole number must be equal.
+        With `exactly`, a whole number must be equal.
         """
         is_whole = exactly and not (self.decimals or self.is_share)
         rounding = _WHOLE if is_whole else 0.5 * 10.0**-self.decimals * (1 + _WHOLE)
@@ -248,20 +234,11 @@ class _Target:
 class _Given:
     """Numbers and units from which a number may follow.
 
-    Parameters
-    ----------
-    operands
-        Numbers to compute with.
-    totals
-        Sums, which are operands, too, but of two at most.
-    scales, units
-        Factors between units that are named, and sizes of foreign units.
-    tables
-        Numbers that follow from a list as a whole, or from entries of one kind.
-    rows
-        Length of the longest list, of which any number of entries may be counted.
-    is_beside
-        Whether the operands stand in the number's own sentence.
+    One computes with `operands`, and with `totals`, which are sums, two at most. `scales` are
+    factors between units that are named, and `units` sizes of foreign units. `tables` has numbers
+    that follow from a list as a whole, or from entries of one kind, and `rows` is the length of the
+    longest list, of which any number of entries may be counted. `is_beside` if the operands stand
+    in the number's own sentence.
     """
 
     numbers: Numerals

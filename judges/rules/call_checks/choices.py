@@ -19,7 +19,7 @@ from spanjury.judges.rules.call_checks.context import (
 )
 from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
-from spanjury.judges.rules.call_checks.tool_names import words_of
+from spanjury.judges.rules.call_checks.tool_names import stems_of, words_of
 from spanjury.judges.rules.call_checks.wishes import wish
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.numbers import UNITS
@@ -77,7 +77,7 @@ _COMPANY = re.compile(
     r"|(?:and (?:then )?)?(?:book|order|reserve|take|get) (?:it|that))\b",
     re.IGNORECASE,
 )
-_PEOPLE = frozenset(map(stem, ("people", "persons", "passengers", "adults", "guests", "us")))
+_PEOPLE = stems_of("people persons passengers adults guests us")
 _REQUESTS = frozenset(
     """book order reserve take get find choose pick buy select want need please like one ones option
     could would can""".split()  # noqa: SIM905
@@ -248,12 +248,8 @@ def _named_other(  # noqa: PLR0917
     choosing = partial(_choosing, records=[record, *siblings], context=context)
     for text in map(choosing, reversed(context.asked)):
         own = _mentions(record, siblings, text)
-        scores = [
-            _mentions(
-                sibling, [record, *(other for other in siblings if other is not sibling)], text
-            )
-            for sibling in siblings
-        ]
+        others = [[record, *(o for o in siblings if o is not sibling)] for sibling in siblings]
+        scores = [_mentions(*pair, text) for pair in zip(siblings, others, strict=True)]
         best = max(scores, key=len)
         if not own and not best:
             continue
@@ -384,14 +380,8 @@ def _not_extreme(  # noqa: PLR0917
             besides = _COMPANY.sub(" ", text[match.end() :]) if match else ""
             if not match or _EXCEPT.search(text) or _BESIDES.match(besides):
                 continue
-            column = next(
-                (
-                    name
-                    for name, leaf in record.values.items()
-                    if re.search(keys, name.lower()) and _is_ordered(leaf)
-                ),
-                None,
-            )
+            ordered = (name for name, leaf in record.values.items() if _is_ordered(leaf))
+            column = next((name for name in ordered if re.search(keys, name.lower())), None)
             if column is None or _mentions(record, siblings, text):
                 continue
             free = [

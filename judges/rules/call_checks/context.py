@@ -52,7 +52,6 @@ class Record:
     """An object of a list in a result, as values by key; `group` identifies the list."""
 
     group: int
-    turn: int
     values: Mapping[str, object]
 
 
@@ -121,7 +120,7 @@ def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
     objects: list[Mapping[str, object]] = []
     for number, turn in enumerate(trajectory.turns, 1):
         if turn.role == "tool" and not is_failure(trajectory, number):
-            records += _records(turn.text, turn=number, first=len(records))
+            records += _records(turn.text, first=len(records))
             value = parsed(turn.text)
             objects += [value] if isinstance(value, Mapping) else []
         if turn.role != "assistant":
@@ -210,7 +209,8 @@ def is_failure(trajectory: Trajectory, number: int) -> bool:
     if isinstance(value, str):
         return bool(_BROKEN.search(value[:_LONGEST_NOTE]))
     call = trajectory.caller_of(number)
-    parts = [(part, _reads(call) and _carries_data(part, call)) for part in enveloped(value)]
+    reads = call is None or is_reading(call.name)
+    parts = [(part, reads and _carries_data(part, call)) for part in enveloped(value)]
     if not parts:
         return False
     (outer, has_data), *inner = parts
@@ -243,11 +243,6 @@ def enveloped(value: object) -> Iterator[Mapping[str, object]]:
         objects = [part for part in layer if isinstance(part, Mapping)]
         yield from objects
         layer = [part.get(key) for part in objects for key in _ENVELOPES]
-
-
-def _reads(call: ToolCall | None) -> bool:
-    """Return whether a call looks something up, or no call is given."""
-    return call is None or is_reading(call.name)
 
 
 def _carries_data(value: Mapping[str, object], call: ToolCall | None) -> bool:
@@ -386,12 +381,12 @@ def abbreviates(code: str, text: str) -> bool:
     return re.search(pattern, text, re.IGNORECASE) is not None
 
 
-def _records(text: str, *, turn: int, first: int) -> Iterator[Record]:
+def _records(text: str, *, first: int) -> Iterator[Record]:
     """Yield the objects of each list of two or more objects in a result."""
     for offset, siblings in enumerate(_lists(parsed(text))):
         for item in siblings:
             values = {path: value for path, value in json_leaves(item) if value is not None}
-            yield Record(group=first * 100 + offset, turn=turn, values=values)
+            yield Record(group=first * 100 + offset, values=values)
 
 
 def _lists(value: object) -> Iterator[Sequence[Mapping[str, object]]]:

@@ -240,11 +240,9 @@ def _above(
         for name, leaf in (record.values if record else {}).items():
             number = number_of(leaf)
             if number is not None and counts(name) and is_over(number):
-                yield Broken(
-                    path,
-                    words,
-                    f"Its {name.removeprefix('$.')} is {leaf}, above the limit: {words!r}.",
-                )
+                field = name.removeprefix("$.")
+                why = f"Its {field} is {leaf}, above the limit: {words!r}."
+                yield Broken(path, words, why)
 
 
 def _priced_above(outcome: object, context: Context, match: re.Match[str]) -> Iterator[Broken]:

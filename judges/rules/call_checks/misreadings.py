@@ -28,7 +28,7 @@ from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
-from spanjury.judges.text.words import folded_words, words
+from spanjury.judges.text.words import folded_words, name_words, words
 
 _COMPARES = re.compile(
     r"\b(?:than|instead|rather|unlike|versus|vs|except|apart|besides|other|another|else|between"
@@ -94,6 +94,8 @@ _SMALL = 10
 _MOST_ROWS, _LONGEST = 60, 4  # maximum words of a value that a reply repeats verbatim
 
 Leaf = str | float
+_IsGiven = Callable[[Leaf], bool]
+"""Return whether a value is also one of something else."""
 
 
 class _Row(NamedTuple):
@@ -118,7 +120,7 @@ def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     prompts = " ".join(turn.text for turn in turns if turn.role in {"system", "user"})
     results = [turn.text for turn in turns if turn.role == "tool"]
 
-    def is_given(value: Leaf) -> bool:  # as a value of something else
+    def is_given(value: Leaf) -> bool:
         return _stands(value, prompts) or sum(_stands(value, result) for result in results) > 1
 
     spoken = [count for count, turn in enumerate(turns, 1) if turn.role == "user"]
@@ -194,7 +196,7 @@ def untouched(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     done = {part for call in calls if is_action(call.name) for part in action_stems(call.name)}
     called = _called(trajectory, number, since=0)
     for table in _tables(trajectory, number):
-        acted = [row for row in table if _held(row) & called]
+        acted = [row for row in table if called & {*map(str, chain(*row.values.values()))}]
         for start, end in sentence_intervals(text) if acted else ():
             named = [part.row for part in _parts(text[start:end], table)]
             verbs = {stem(match.lower()) for match in _DONE.findall(text[start:end])}
@@ -202,10 +204,6 @@ def untouched(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             if missed and verbs & done and not _NOT_DONE.search(text, start, end):
                 names = " / ".join(sorted(missed[0].names))
                 yield Claim(start, end, f"No call did this for {names}.")
-
-
-def _held(row: _Row) -> frozenset[str]:
-    return frozenset(str(value) for values in row.values.values() for value in values)
 
 
 def _called(trajectory: Trajectory, number: int, *, since: int) -> frozenset[str]:
@@ -233,11 +231,7 @@ def _parts(sentence: str, table: Sequence[_Row]) -> list[_Part]:
 
 
 def _foreign(
-    sentence: str,
-    table: Sequence[_Row],
-    parts: Sequence[_Part],
-    *,
-    is_given: Callable[[Leaf], bool],
+    sentence: str, table: Sequence[_Row], parts: Sequence[_Part], *, is_given: _IsGiven
 ) -> Claim | None:
     """Return the first value of another row, unless each value precedes its own row's name."""
     if _COMPARES.search(sentence):
@@ -251,11 +245,7 @@ def _foreign(
 
 
 def _foreign_in(
-    sentence: str,
-    table: Sequence[_Row],
-    parts: Sequence[_Part],
-    *,
-    is_given: Callable[[Leaf], bool],
+    sentence: str, table: Sequence[_Row], parts: Sequence[_Part], *, is_given: _IsGiven
 ) -> Iterator[Claim]:
     stems = {*map(stem, folded_words(sentence))}
     for part in parts:
@@ -267,22 +257,20 @@ def _foreign_in(
             names_column = column == "$" or bool({*map(stem, words_of(column))} & stems)
             for other in table:
                 for value in sorted(other.values.get(column, frozenset()) - own, key=str):
-                    if _is_small(value) and not names_column:
-                        continue
+                    is_small = isinstance(value, float) and value < _SMALL and value.is_integer()
+                    if is_small and not names_column:
+                        continue  # it may count anything
                     interval = _written(value, text)
                     if interval and not is_given(value):
                         start, end = (part.start + offset for offset in interval)
-                        is_own = f"{next(iter(values))}" if len(values) == 1 else "another value"
                         names = " / ".join(sorted(part.row.names))
-                        token = is_own if len(values) == 1 else ""
-                        yield Claim(
-                            start, end, f"The result has {is_own} for {names}, not {value}.", token
-                        )
+                        token = str(*values) if len(values) == 1 else ""
+                        own_value = token or "another value"
+                        explanation = f"The result has {own_value} for {names}, not {value}."
+                        yield Claim(start, end, explanation, token)
 
 
-def _exchanged(
-    sentence: str, table: Sequence[_Row], *, is_given: Callable[[Leaf], bool]
-) -> Claim | None:
+def _exchanged(sentence: str, table: Sequence[_Row], *, is_given: _IsGiven) -> Claim | None:
     """Return the first value of another row if clauses with one row and one number have several.
 
     A single one may be computed.
@@ -399,7 +387,7 @@ def _within(value: object) -> Iterator[list[_Row]]:
     for part in containers(value):
         if isinstance(part, Mapping):
             fields = [
-                _row(leaf, names=(" ".join(words_of(key)) if len(key) > 2 else key,))  # noqa: PLR2004
+                _row(leaf, names=(" ".join(name_words(key)) if len(key) > 2 else key,))  # noqa: PLR2004
                 for key, leaf in part.items()
                 if number_of(leaf) is not None and not key.isdecimal()
             ]
@@ -423,11 +411,7 @@ def _telling(rows: Sequence[_Row]) -> list[_Row]:
 
 
 def _row(value: object, *, names: Iterable[str]) -> _Row:
-    return _Row(frozenset(names), _values(value))
-
-
-def _values(value: object) -> dict[str, frozenset[Leaf]]:
-    """Return column -> values; the values of a list are in one column."""
+    """Return the row of a value; the values of a list in it are in one column."""
     values: defaultdict[str, set[Leaf]] = defaultdict(set)
     for path, leaf in json_leaves(value):
         column = re.sub(r"\[\d+\]", "", path)
@@ -435,7 +419,8 @@ def _values(value: object) -> dict[str, frozenset[Leaf]]:
             values[column].add(number)
         elif isinstance(leaf, str) and len(leaf) > 2 and len(leaf.split()) <= _LONGEST:  # noqa: PLR2004
             values[column].add(leaf)
-    return {column: frozenset(held) for column, held in values.items()}
+    columns = {column: frozenset(held) for column, held in values.items()}
+    return _Row(frozenset(names), columns)
 
 
 def _texts(
@@ -448,8 +433,3 @@ def _texts(
         is_own = [item.get(key) for item in among].count(leaf) < 2  # noqa: PLR2004
         if is_own and len(leaf.split()) <= _LONGEST:
             yield leaf
-
-
-def _is_small(leaf: Leaf) -> bool:
-    """Return whether a value may count anything, so that its column must be named, too."""
-    return isinstance(leaf, float) and leaf < _SMALL and leaf.is_integer()

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 
-from spanjury.judges.rules.call_checks.clocks import DAY, clocks
-from spanjury.judges.rules.call_checks.lengths import COUNT, count_of, lengths
+from spanjury.judges.rules.call_checks.clocks import COUNT, DAY, clocks, count_of, lengths
+from spanjury.judges.rules.dates import date_of
 from spanjury.judges.rules.dates import dates as dates_in_digits
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
@@ -217,11 +217,8 @@ class Moments:
                 near = self.today + timedelta(ahead)
                 if near.weekday() in self.weekdays and abs(ahead) <= self._reach(near.weekday()):
                     yield near
-        for month, number in self.yearless:
-            try:
-                yield date(day.year, month or day.month, number)
-            except ValueError:
-                continue
+        stated = (date_of(day.year, month or day.month, n) for month, n in self.yearless)
+        yield from filter(None, stated)
 
     def names_time(self, minute: int, *, in_utc: bool = False) -> bool:
         """Return whether the texts lead to a time of day, in minutes since midnight."""
@@ -245,7 +242,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     """Return the dates and times that `texts` name; a stated date of today counts as today."""
     today = next(filter(None, map(_stated_today, texts)), None)
     whole = "\n".join(texts)
-    lower, undated = whole.lower(), _without_months(whole)
+    lower, undated = whole.lower(), _MONTH_FIRST.sub(" ", _DAY_FIRST.sub(" ", whole))
     full, yearless = {*_iso(whole)}, set()
     for year, month, days in _in_words(whole):
         for number in days:
@@ -255,13 +252,12 @@ def moments(texts: tuple[str, ...]) -> Moments:
                 yearless.add((month, number))
     yearless |= {(0, int(match[1] or match[2])) for match in _BARE_DAY.finditer(undated)}
     yearless |= {(int(match[1]), int(match[2])) for match in _MONTH_DAY.finditer(whole)}
-    for match, readings in dates_in_digits(whole):
-        del match
-        full |= {
-            made
-            for month, number, year, _ in readings
-            if (made := date_of(int(year), MONTHS.index(month) + 1, int(number)))
-        }
+    full |= {
+        made
+        for _, readings in dates_in_digits(whole)
+        for month, number, year, _ in readings
+        if (made := date_of(int(year), MONTHS.index(month) + 1, int(number)))
+    }
     full |= {*_with_short_years(whole)}
     steps = {step for pattern, days in _STEPS if re.search(pattern, lower) for step in days}
     shifts = day_shifts(whole)
@@ -306,30 +302,17 @@ def _stated_today(text: str) -> date | None:
     return None
 
 
-def date_of(year: int, month: int, day: int) -> date | None:
-    """Return a date; None if it does not exist, such as 30 February."""
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
-
 def _iso(text: str) -> Iterator[date]:
-    for match in _ISO.finditer(text):
-        made = date_of(int(match[1]), int(match[2]), int(match[3]))
-        if made:
-            yield made
+    return (made for *_, made in nearest_dates((text,)))
 
 
 def _with_short_years(text: str) -> Iterator[date]:
     """Yield all possible readings of dates with a two-digit year, such as ``12.3.58``."""
     for match in _SHORT_YEAR.finditer(text):
         first, second, year = int(match[1]), int(match[3]), int(match[4])
-        for century in (1900, 2000):
-            for day, month in ((first, second), (second, first)):
-                made = date_of(century + year, month, day)
-                if made:
-                    yield made
+        for century, (day, month) in product((1900, 2000), ((first, second), (second, first))):
+            if made := date_of(century + year, month, day):
+                yield made
 
 
 def _in_words(text: str) -> Iterator[tuple[int | None, int, list[int]]]:
@@ -353,15 +336,9 @@ def dated_words(text: str, *, year: int) -> Iterator[tuple[int, int, date]]:
     for pattern, days, month, stated in ((_DAY_FIRST, 1, 2, 3), (_MONTH_FIRST, 2, 1, 3)):
         for match in pattern.finditer(text):
             for number in _numbers(match[days]):
-                made = date_of(int(match[stated] or year), _month(match[month]), number)
-                if made:
+                if made := date_of(int(match[stated] or year), _month(match[month]), number):
                     yield match.start(), match.end(), made
-    for _, start, end, made in nearest_dates((text,)):
-        yield start, end, made
-
-
-def _without_months(text: str) -> str:
-    return _MONTH_FIRST.sub(" ", _DAY_FIRST.sub(" ", text))
+    yield from ((start, end, made) for _, start, end, made in nearest_dates((text,)))
 
 
 def _month(name: str) -> int:
@@ -484,6 +461,5 @@ def nearest_dates(texts: Sequence[str]) -> Iterator[tuple[int, int, int, date]]:
     """Yield the index of the text, the offsets and the date of each date that texts state."""
     for number, text in enumerate(texts):
         for match in _ISO.finditer(text):
-            made = date_of(int(match[1]), int(match[2]), int(match[3]))
-            if made:
+            if made := date_of(int(match[1]), int(match[2]), int(match[3])):
                 yield number, match.start(), match.end(), made

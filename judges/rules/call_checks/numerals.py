@@ -10,8 +10,8 @@ from itertools import combinations
 from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.clocks import lengths
 from spanjury.judges.rules.call_checks.context import containers, is_usable, number_of, parsed
-from spanjury.judges.rules.call_checks.lengths import lengths
 from spanjury.judges.rules.quantities import other_readings, quantities
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.numbers import ORDINALS
@@ -108,10 +108,8 @@ class Numerals:
         if value == int(value) and abs(value) <= SMALL:
             steps = [number * factor for number in self.amounts for factor in self.factors]
             sums = [a + b for a, b in combinations(self.amounts, 2)]
-            more = (
-                [n + extra for n in self.amounts for extra in (1, 2)] if self.counts_people else []
-            )
-            guests = [2.0, 3.0, 4.0] if self.counts_people else []
+            if self.counts_people:
+                steps += [2.0, 3.0, 4.0, *(n + extra for n in self.amounts for extra in (1, 2))]
             ratios = [a / b for a in self.amounts for b in self.amounts if b]
             steps += [a * b for a, b in combinations(self.factors, 2)]  # half a year, in months
             steps += [float(round(n)) for a in self.amounts for n in _degrees(a)]
@@ -121,7 +119,7 @@ class Numerals:
                 else self.factors
             )
             sums += [a + b for a, b in combinations(sorted(self.sums)[:_MOST_SCALED], 2)]
-            return _any_near(value, (*steps, *sums, *more, *guests))
+            return _any_near(value, (*steps, *sums))
         return _any_near(value, (*self._simple(), *self._pairs(), *self._triples(value)))
 
     def _simple(self) -> Iterator[float]:
@@ -341,12 +339,6 @@ def counts_of(texts: Collection[str], units: Collection[str]) -> list[float]:
 
 def spelling_of(value: float, texts: Collection[str]) -> str:
     """Return the spelling of a number in a text; empty if no text has it."""
-    return next(
-        (
-            text[quantity.start : quantity.end]
-            for text in texts
-            for quantity in quantities(text)
-            if quantity.value == value
-        ),
-        "",
-    )
+    stated = ((text, quantity) for text in texts for quantity in quantities(text))
+    written = (text[each.start : each.end] for text, each in stated if each.value == value)
+    return next(written, "")

@@ -62,24 +62,11 @@ _FORMATS: Mapping[str, Callable[[str], object]] = MappingProxyType(
 _BELOW = ("additionalProperties", "items", "not")
 """Keywords whose value is a schema."""
 _LISTED = ("allOf", "anyOf", "oneOf")
-_READ = frozenset(
-    (
-        *(
-            *_BELOW,
-            *_LISTED,
-            "type",
-            "enum",
-            "const",
-            "properties",
-            "required",
-            "pattern",
-            "format",
-        ),
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "nullable"),
-        *("minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
-        *("title", "description", "default", "examples", "example", "deprecated", "readOnly"),
-        *("writeOnly", "$comment", "$schema", "$id", "$defs", "definitions", "discriminator"),
-    )
+_READ = frozenset((*_BELOW, *_LISTED)).union(
+    """type enum const properties required pattern format minimum maximum exclusiveMinimum
+    exclusiveMaximum multipleOf nullable minLength maxLength minItems maxItems uniqueItems title
+    description default examples example deprecated readOnly writeOnly $comment $schema $id $defs
+    definitions discriminator""".split()  # noqa: SIM905
 )
 """Keywords that are checked, or that reject no value."""
 
@@ -229,12 +216,9 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
 
 def _items(value: Sequence[object], rules: Mapping[str, object], path: str) -> Iterator[Breach]:
     yield from _sizes(len(value), rules, path, keys=("minItems", "maxItems"), of="items")
-    if rules.get("uniqueItems") is True and len({*map(_as_text, value)}) < len(value):
+    written = {json.dumps(item, sort_keys=True) for item in value}
+    if rules.get("uniqueItems") is True and len(written) < len(value):
         yield Breach(path, "The schema requires items that differ from each other.")
-
-
-def _as_text(value: object) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 def _is_same(value: object, other: object) -> bool:
@@ -284,9 +268,8 @@ def _sizes(
 
 
 def _matches(pattern: str, value: str) -> bool:
-    if len(value) > _LONGEST or not _is_applied(pattern):
-        return True
-    return re.search(pattern, value) is not None
+    is_applied = len(value) <= _LONGEST and _is_applied(pattern)
+    return not is_applied or re.search(pattern, value) is not None
 
 
 def _is_applied(pattern: str) -> bool:

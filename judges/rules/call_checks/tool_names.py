@@ -5,29 +5,29 @@ import re
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import name_words
 
-_READS = frozenset(
-    map(
-        stem,
-        """get find search list look lookup check fetch read query show view track status details
-        info forecast rate availability balance history free state progress poll wait""".split(),  # noqa: SIM905
-    )
+
+def stems_of(words: str) -> frozenset[str]:
+    """Return the stems of folded words, which blanks separate."""
+    return frozenset(map(stem, words.split()))
+
+
+_READS = stems_of(
+    """get find search list look lookup check fetch read query show view track status details
+    info forecast rate availability balance history free state progress poll wait"""
 )
 LINKED = (
-    frozenset(map(stem, ("send", "email", "mail", "message", "notify", "text", "write"))),
-    frozenset(map(stem, ("book", "reserve", "schedule", "booking", "reservation", "appointment"))),
-    frozenset(map(stem, ("cancel", "refund", "delete", "remove", "close"))),
-    frozenset(map(stem, ("transfer", "pay", "payment", "move", "wire"))),
-    frozenset(map(stem, ("update", "change", "edit", "set", "modify", "rename", "adjust", "swap"))),
-    frozenset(map(stem, ("create", "add", "open", "register", "record", "enter", "file"))),
-    frozenset(map(stem, ("order", "buy", "purchase", "request"))),
+    stems_of("send email mail message notify text write"),
+    stems_of("book reserve schedule booking reservation appointment"),
+    stems_of("cancel refund delete remove close"),
+    stems_of("transfer pay payment move wire"),
+    stems_of("update change edit set modify rename adjust swap"),
+    stems_of("create add open register record enter file"),
+    stems_of("order buy purchase request"),
 )
-_ACTS = frozenset(
-    map(
-        stem,
-        """end renew extend upgrade assign apply submit approve release start stop lock unlock merge
-        deploy restart enable disable redeem enrol enroll hold respond decline accept
-        confirm charge donate""".split(),  # noqa: SIM905
-    )
+_ACTS = stems_of(
+    """end renew extend upgrade assign apply submit approve release start stop lock unlock merge
+    deploy restart enable disable redeem enrol enroll hold respond decline accept
+    confirm charge donate"""
 )
 """Verbs of actions without a usual synonym."""
 _CHANGES = _ACTS.union(*LINKED)

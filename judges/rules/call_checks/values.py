@@ -17,8 +17,9 @@ from typing import Literal
 
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import INSTRUCTIONS, json_leaves
-from spanjury.judges.rules.call_checks.amounts import amounts, is_money
+from spanjury.judges.rules.call_checks.amounts import amounts, is_money, other_unit
 from spanjury.judges.rules.call_checks.amounts import nearest as nearest_amount
+from spanjury.judges.rules.call_checks.clocks import lengths
 from spanjury.judges.rules.call_checks.context import (
     Context,
     number_of,
@@ -29,8 +30,6 @@ from spanjury.judges.rules.call_checks.context import (
     tokens_in,
     tokens_of,
 )
-from spanjury.judges.rules.call_checks.lengths import lengths
-from spanjury.judges.rules.call_checks.measures import other_unit
 from spanjury.judges.rules.call_checks.moments import (
     Moments,
     dated_words,
@@ -40,7 +39,7 @@ from spanjury.judges.rules.call_checks.moments import (
 )
 from spanjury.judges.rules.call_checks.numerals import counts_of, numerals, spelling_of
 from spanjury.judges.rules.call_checks.schema import resolved
-from spanjury.judges.rules.call_checks.tool_names import is_action, words_of
+from spanjury.judges.rules.call_checks.tool_names import is_action, stems_of, words_of
 from spanjury.judges.rules.call_checks.wishes import denial, party_sizes, wish
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
@@ -68,12 +67,9 @@ _BOUNDS = frozenset("from to start end since until after before first last min m
 _LONG_ID = 5  # digits of an id that no rule composes
 _LONG_CODE = 4  # digits of such an id with letters, in an action
 _SHORTEST_GUESS = 4  # digits and letters of an id that no later result has by chance
-_NAMING = frozenset(
-    map(
-        stem,
-        """create add new make write save upload register insert put set name rename copy move open
-        start schedule book draft enter record file tag label submit""".split(),  # noqa: SIM905
-    )
+_NAMING = stems_of(
+    """create add new make write save upload register insert put set name rename copy move open
+    start schedule book draft enter record file tag label submit"""
 )
 """Words in the name of a tool that gives things a name of the agent's choice."""
 _NUMBERED = frozenset(("id", "number", "no", "nr", "ref", "reference", "key", "account", "uid"))
@@ -155,16 +151,7 @@ def untraced(
         beside = " ".join(
             str(other) for name, other in leaves if name != path and isinstance(other, int | float)
         )
-        acts = is_action(name)
-        own = _Own(
-            path=path,
-            name=name,
-            acts=acts,
-            tool=tool,
-            schema=schema,
-            context=context,
-            beside=beside,
-        )
+        own = _Own(path=path, name=name, tool=tool, schema=schema, context=context, beside=beside)
         if isinstance(value, bool):
             yield from own.flag(value=value)
         elif isinstance(schema.get("enum"), list):
@@ -210,13 +197,11 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
 class _Own:
     """An argument with its schema, the turns before its call, and the numbers `beside` it.
 
-    `name` is that of the tool. `acts` tells whether the call changes something, and does not only
-    look it up.
+    `name` is that of the tool.
     """
 
     path: str
     name: str
-    acts: bool
     tool: ToolSpec | None
     schema: Mapping[str, object]
     context: Context
@@ -226,6 +211,11 @@ class _Own:
         self, kind: Kind, grade: Grade = "strange", *, text: str = "", near: str = ""
     ) -> Untraced:
         return Untraced(path=self.path, text=text, nearest=near, kind=kind, grade=grade)
+
+    @property
+    def acts(self) -> bool:
+        """True if the call changes something, and does not only look it up."""
+        return is_action(self.name)
 
     @property
     def _described(self) -> str:

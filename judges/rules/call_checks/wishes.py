@@ -8,7 +8,7 @@ from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.clocks import FOR_PEOPLE
 from spanjury.judges.rules.call_checks.context import Context, number_of
 from spanjury.judges.rules.call_checks.numerals import numerals
-from spanjury.judges.rules.call_checks.tool_names import verb_of, words_of
+from spanjury.judges.rules.call_checks.tool_names import stems_of, verb_of, words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
@@ -23,9 +23,7 @@ _DENIES = frozenset(("no", "without"))
 _ABREAST = 6  # number of consecutive words that must contain those of a name
 _TELLING = frozenset(("all", "both", "each", "other", "own"))
 """Function words that distinguish flags, as in ``reply_all``."""
-DESTRUCTIVE = frozenset(
-    map(stem, "delete remove refund cancel end terminate erase wipe purge deactivate".split())  # noqa: SIM905
-)
+DESTRUCTIVE = stems_of("delete remove refund cancel end terminate erase wipe purge deactivate")
 _TAKES_AWAY = re.compile(
     r"\b(?:delet|remov|refund|money back|cancel|end(?:s|ed|ing)?\b|terminat|eras|wip(?:e|ing)"
     r"|clear|clean|mov(?:e|ing)|chang|reschedul|switch|postpon|get(?:ting)? rid|throw|drop|quit"
@@ -43,24 +41,17 @@ _FORBIDDEN = re.compile(
     r"(?![^.!?\n]*\b(?:until|unless|before|if|without)\b)",
     re.IGNORECASE,
 )
-
-
 _MORE_PEOPLE = re.compile(
     r"\b(?:more|another|extra|plus|join\w*|bring\w*|also|and (?:a|the|my|our)|kids?|child\w*)\b",
     re.IGNORECASE,
 )
-
-
 _TIMES = tuple(
     (re.compile(words, re.IGNORECASE), count)
     for words, count in ((r"\b(?:twice|both|a couple of)\b", 2), (r"\bthrice\b", 3))
 )
-_MEASURES = frozenset(
-    map(
-        stem,
-        """euro dollar pound cent franc crown percent year month week day night hour minute second
-        person people guest adult child euros dollars kg km metre litre gram clock am pm""".split(),  # noqa: SIM905
-    )
+_MEASURES = stems_of(
+    """euro dollar pound cent franc crown percent year month week day night hour minute second
+    person people guest adult child euros dollars kg km metre litre gram clock am pm"""
 )
 """Units of numbers that do not say how often something is done."""
 _FOR = re.compile(r"\b(?:for|at|to|from|on|until|by|of) $", re.IGNORECASE)
@@ -119,14 +110,8 @@ def forbidden(name: str, context: Context) -> str:
     """Return the words by which the user's last turn forbids the tool of this name, or ``""``."""
     first = verb_of(name)
     last = context.asked[-1] if context.asked else ""
-    return next(
-        (
-            match.group()
-            for match in _FORBIDDEN.finditer(last)
-            if first in map(stem, folded_words(match.group()))
-        ),
-        "",
-    )
+    orders = (match.group() for match in _FORBIDDEN.finditer(last))
+    return next((words for words in orders if first in map(stem, folded_words(words))), "")
 
 
 def is_unasked(name: str, context: Context) -> bool:

@@ -9,6 +9,7 @@ from spanjury.judges.core import ToolCall, ToolSpec
 from spanjury.judges.core.trajectory import Trajectory, Turn
 from spanjury.judges.core.transcript import segment_of
 from spanjury.judges.rules.call_checks.arithmetic import follows
+from spanjury.judges.rules.call_checks.misreadings import misread
 from spanjury.judges.rules.call_checks.schema import breaches
 from spanjury.judges.rules.call_checks.tool_names import is_action
 from spanjury.judges.rules.calls import CallsJudge
@@ -65,6 +66,19 @@ def test_ids_dates_and_units_that_are_not_named_lead_to_no_number(
     start = written.index(numbers[-1])
     interval = (start, start + len(numbers[-1]))
     assert follows(written, interval, (source,)) == is_following
+
+
+def test_an_explanation_writes_the_words_of_a_field_in_order() -> None:
+    result = '{"net_sales_of_the_whole_quarter": 41200, "tax_due": 7828}'
+    call = ToolCall(call_id="1", name="get_figures", arguments="{}")
+    turns = (
+        Turn(role="user", text="What are our figures?"),
+        Turn(role="assistant", calls=(call,)),
+        Turn(role="tool", text=result, call_id="1"),
+        Turn(role="assistant", text="Net sales of the whole quarter are 7,828."),
+    )
+    (claim,) = misread(Trajectory(turns=turns, tools=()), 4)
+    assert "41200.0 for net sales of the whole quarter, not 7828.0" in claim.explanation
 
 
 @pytest.mark.parametrize(

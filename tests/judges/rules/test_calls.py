@@ -9,7 +9,7 @@ from spanjury.judges.core import Outcome, Report, Segment, ToolCall, ToolSpec
 from spanjury.judges.core.trajectory import Trajectory, Turn
 from spanjury.judges.core.transcript import segment_of
 from spanjury.judges.rules.call_checks.amounts import amounts
-from spanjury.judges.rules.call_checks.lengths import lengths
+from spanjury.judges.rules.call_checks.clocks import lengths
 from spanjury.judges.rules.call_checks.moments import _in_words
 from spanjury.judges.rules.call_checks.numerals import _listed
 from spanjury.judges.rules.call_checks.schema import breaches

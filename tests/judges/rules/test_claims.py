@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import Aspect, Report, Task
 from spanjury.judges.rules.grounding import GroundingJudge
-from spanjury.judges.rules.places import join_inputs
+from spanjury.judges.rules.source_index import join_inputs
 
 TASK = Task(name="summarization", description="Summarize the article.")
 CONSISTENCY = Aspect(name="consistency", task=TASK, definition="…", kind="grounding")

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from spanjury.judges.core import Aspect, Judge, Kind, Located, Outcome, Report, Scale, Segment, Task
 from spanjury.judges.rules import grounding
 from spanjury.judges.rules.grounding import GroundingJudge
-from spanjury.judges.rules.places import join_inputs
-from spanjury.judges.rules.source_index import SourceIndex, index_source
+from spanjury.judges.rules.source_index import SourceIndex, index_source, join_inputs
 from spanjury.judges.rules.support import find_support
 from spanjury.judges.text.turns import LONG
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from spanjury.judges.core import Report, Segment
 from spanjury.judges.rules.evidence import same_subject
 from spanjury.judges.rules.grounding import GroundingJudge
-from spanjury.judges.rules.places import join_inputs
-from spanjury.judges.rules.source_index import SHORT, Sequences, index_source, signs_of
+from spanjury.judges.rules.source_index import SHORT, Sequences, index_source, join_inputs, signs_of
 from spanjury.judges.tasks import Catalogue
 from spanjury.judges.text.numbers import Number, numbers
 from spanjury.judges.text.stems import stem

@@ -283,7 +283,12 @@ def to_messages(history: Sequence[ModelMessage], *, instructions: str) -> tuple[
     templates of many open models accept only one, at the beginning. Raises `ConfigError` if a
     message cannot be expressed as text.
     """
-    messages = [message for item in history for message in _messages(item)]
+    messages: list[Message] = []
+    for item in history:
+        if isinstance(item, ModelRequest):
+            messages += map(_request_message, item.parts)
+        else:
+            messages.append(_assistant_message(item))
     first = list(takewhile(lambda message: message.role == "system", messages))
     standing = [message.content for message in first] + [instructions] * bool(instructions)
     system = [Message(role="system", content="\n\n".join(standing))] * bool(standing)
@@ -315,7 +320,12 @@ def to_response(reply: Reply, *, model_name: str, turn: int) -> ModelResponse:
     text = [TextPart(reply.text)] * bool(reply.text)
     return ModelResponse(
         parts=[*text, *calls],
-        usage=_request_usage(reply.usage),
+        usage=RequestUsage(
+            input_tokens=reply.usage.prompt,
+            cache_read_tokens=reply.usage.cached,
+            output_tokens=reply.usage.completion,
+            output_reasoning_tokens=reply.usage.reasoning,
+        ),
         model_name=model_name,
         finish_reason=_FINISH_REASONS[reply.finish],
     )
@@ -329,38 +339,19 @@ def problem(part: RetryFeedbackPart | ToolReturnPart) -> str:
     return "\n".join(f"{path}: {fault}" if path else fault for path, fault in faults)
 
 
-def _request_usage(usage: Usage) -> RequestUsage:
-    return RequestUsage(
-        input_tokens=usage.prompt,
-        cache_read_tokens=usage.cached,
-        output_tokens=usage.completion,
-        output_reasoning_tokens=usage.reasoning,
-    )
-
-
-def _messages(item: ModelMessage) -> list[Message]:
-    if isinstance(item, ModelRequest):
-        return [_request_message(part) for part in item.parts]
-    return [_assistant_message(item)]
-
-
 def _request_message(part: ModelRequestPart) -> Message:
     if isinstance(part, SystemPromptPart):
         return Message(role="system", content=part.content)
     if isinstance(part, UserPromptPart):
-        return Message(role="user", content=_text(part))
+        if isinstance(part.content, str):
+            return Message(role="user", content=part.content)
+        raise ConfigError(f"a chat model takes one text a message, got {part.content!r}")
     if isinstance(part, ToolReturnPart):
         content = part.model_response_str(wrap_if_error=False)
         return Message(role="tool", content=content, call_id=part.tool_call_id)
     if isinstance(part, RetryFeedbackPart):
         return Message(role="user", content=fill("retry", {"problem": problem(part)}))
     raise ConfigError(f"a chat model takes text only, not a {type(part).__name__}")
-
-
-def _text(part: UserPromptPart) -> str:
-    if isinstance(part.content, str):
-        return part.content
-    raise ConfigError(f"a chat model takes one text a message, got {part.content!r}")
 
 
 def _assistant_message(response: ModelResponse) -> Message:

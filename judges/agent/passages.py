@@ -49,14 +49,7 @@ def split_passages(inputs: Mapping[str, str], *, size: int = _SIZE) -> tuple[Pas
 
 
 def best_passages(passages: Sequence[Passage], query: str, *, limit: int) -> tuple[Passage, ...]:
-    """Return up to `limit` passages that share a word with `query`, best first.
-
-    Examples
-    --------
-    >>> source = split_passages({"Article": "A dog barked. A cat slept."}, size=15)
-    >>> [passage.text for passage in best_passages(source, "the CAT?", limit=3)]
-    ['A cat slept.']
-    """
+    """Return up to `limit` passages that share a word with `query`, best first."""
     weights = {word: _rarity(word, passages) for word in set(folded_words(query))}
     mean = sum(passage.words.total() for passage in passages) / max(1, len(passages))
     scores = {passage.number: _score(passage, weights, mean=mean) for passage in passages}

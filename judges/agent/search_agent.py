@@ -49,14 +49,6 @@ class Evidence:
     mark: AnswerMark
 
 
-def lookup_tools(*, retries: int) -> FunctionToolset[Evidence]:
-    """Return the tools; a call with bad arguments may be corrected `retries` times."""
-    tools = (search_source, read_passage)
-    return FunctionToolset(
-        [Tool(tool, description=read(tool.__name__), max_retries=retries) for tool in tools]
-    )
-
-
 async def search_source(context: RunContext[Evidence], query: str) -> str:
     """Find the passages most relevant to `query`."""
     passages = best_passages(context.deps.passages, query, limit=context.deps.hits)
@@ -92,12 +84,32 @@ class Review(BaseModel):  # noqa: D101  as above
     mark: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchAgent:
-    """An agent with its tools; it can run many conversations concurrently."""
+    """An agent with its tools; it can run many conversations concurrently.
 
-    agent: Agent[Evidence, Review]
-    tools: FunctionToolset[Evidence]
+    A report that fails a check is sent back up to `retries` times, as is a call with bad arguments.
+    """
+
+    def __init__(self, output: Literal["prompted", "tool"], *, retries: int) -> None:
+        self._tools: FunctionToolset[Evidence] = FunctionToolset(
+            [
+                Tool(tool, description=read(tool.__name__), max_retries=retries)
+                for tool in (search_source, read_passage)
+            ]
+        )
+        handed_in = (
+            PromptedOutput(Review, template=False)  # the prompt states the form
+            if output == "prompted"
+            else ToolOutput(Review, name="hand_in", description=read("hand_in"))
+        )
+        self._agent = Agent(
+            output_type=handed_in,
+            deps_type=Evidence,
+            system_prompt=read("system"),
+            retries=retries,
+            name="searcher",
+        )
+        self._agent.output_validator(_checked)
 
     async def review(
         self,
@@ -114,47 +126,26 @@ class SearchAgent:
         Raises `ModelError` if the model gives no reply.
         """
         return await converse(
-            self.agent,
+            self._agent,
             prompt,
             model=model,
             deps=evidence,
             limits=UsageLimits(request_limit=max_requests, tool_calls_limit=max_lookups),
             decoding=decoding,
-            toolsets=[self.tools] if evidence.passages else [],
+            toolsets=[self._tools] if evidence.passages else [],
         )
 
 
-def search_agent(output: Literal["prompted", "tool"], *, retries: int) -> SearchAgent:
-    """Return an agent; a report that fails a check is sent back up to `retries` times."""
-    return SearchAgent(agent=_agent(output, retries=retries), tools=lookup_tools(retries=retries))
-
-
-def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Evidence, Review]:
-    handed_in = (
-        PromptedOutput(Review, template=False)  # the prompt states the form
-        if output == "prompted"
-        else ToolOutput(Review, name="hand_in", description=read("hand_in"))
-    )
-    agent = Agent(
-        output_type=handed_in,
-        deps_type=Evidence,
-        system_prompt=read("system"),
-        retries=retries,
-        name="searcher",
-    )
-
-    @agent.output_validator
-    async def check(context: RunContext[Evidence], review: Review) -> Review:
-        scale = context.deps.scale
-        if key := next(filter(None, map(_doubled_key, _answers(context))), ""):
-            raise ModelRetry(f"{key}: is given twice in one object")
-        if scale.value(review.label) is None:
-            raise ModelRetry(f"label: must be one of {', '.join(scale.labels)}")
-        if problem := context.deps.mark.problem(review.mark):
-            raise ModelRetry(problem)
-        return review
-
-    return agent
+async def _checked(context: RunContext[Evidence], review: Review) -> Review:
+    """Return a valid report; raise `ModelRetry` for any other."""
+    scale = context.deps.scale
+    if key := next(filter(None, map(_doubled_key, _answers(context))), ""):
+        raise ModelRetry(f"{key}: is given twice in one object")
+    if scale.value(review.label) is None:
+        raise ModelRetry(f"label: must be one of {', '.join(scale.labels)}")
+    if problem := context.deps.mark.problem(review.mark):
+        raise ModelRetry(problem)
+    return review
 
 
 def _answers(context: RunContext[Evidence]) -> Iterator[str]:

@@ -65,7 +65,7 @@ class Searcher:
             raise ValueError(f"limits must be positive and retries not negative: {limits!r}")
         self._decoding()  # raises for a bad option now, not at the first segment
         # A frozen dataclass allows no other assignment.
-        agent = search_agent.search_agent(self.output, retries=self.retries)
+        agent = search_agent.SearchAgent(self.output, retries=self.retries)
         object.__setattr__(self, "_agent", agent)
 
     @property

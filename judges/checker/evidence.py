@@ -73,7 +73,7 @@ def _stretches(tokens: Sequence[Token], marked: Sequence[bool]) -> Iterator[tupl
     first = stop = -1
     for at in (at for at, bad in enumerate(marked) if bad):
         between = tokens[stop:at]
-        if first >= 0 and (not between or (len(between) == 1 and _bridges(between[0]))):
+        if first >= 0 and (not between or _is_bridge(between)):
             stop = at + 1
             continue
         if first >= 0:
@@ -83,8 +83,8 @@ def _stretches(tokens: Sequence[Token], marked: Sequence[bool]) -> Iterator[tupl
         yield first, stop
 
 
-def _bridges(token: Token) -> bool:
-    return not token.is_content and token.text not in _ENDING
+def _is_bridge(between: Sequence[Token]) -> bool:
+    return len(between) == 1 and not between[0].is_content and between[0].text not in _ENDING
 
 
 def _trimmed(tokens: Sequence[Token], first: int, stop: int) -> tuple[int, int]:
@@ -117,19 +117,12 @@ def _hyphened(tokens: Sequence[Token]) -> bool:
 
 
 _NEAR = 6  # tokens around a run, whose words say what it is about
-
 _WEIGHTS = (3.0, 2.0, 1.0)  # weight of a word in the run, near it, and elsewhere in its claim
-
 _QUOTED = 24  # maximum number of tokens of a sentence that is quoted whole
-
 _REACH = 12  # maximum number of tokens from the shared words to the end of a clause
-
 _LETTERS = 200  # maximum length of a quote in code points
-
 _SHARED = 3  # minimum number of content words outside the run that clause and claim share
-
 _SHARE = 0.5  # minimum share of the claim's content words outside the run
-
 _PAUSES = frozenset(",;:()—–")
 
 

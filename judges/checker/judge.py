@@ -46,7 +46,6 @@ from spanjury.judges.core import (
     Rescoring,
     Segment,
     Unverified,
-    Usage,
     abstention,
     failing_as,
     signature,
@@ -182,9 +181,9 @@ class CheckerJudge:
         if unable := obstacle(output, inputs, aspect, reads=reads):
             return unable
         checked = await self._checked(inputs, segment=segment, aspect=aspect)
-        if checked.unscored is not None:
-            return checked.unscored
-        claims, limits = checked.claims, self._limits
+        asked, claims, limits = checked.asked, checked.claims, self._limits
+        if asked.unscored is not None:
+            return asked.unscored
         wrongs = [claim.probability_in(limits) for claim in claims]
         return Findings(
             error_probability=max(wrongs) if self.pool == "worst" else fsum(wrongs) / len(wrongs),
@@ -202,9 +201,9 @@ class CheckerJudge:
                 and claim.probability_in(limits) >= limits.vouched
             ],
             read=len(claims),
-            note=checked.note,
-            reply=checked.reply,
-            usage=checked.usage,
+            note=asked.note,
+            reply=asked.reply,
+            usage=asked.usage,
         )
 
     @property
@@ -233,30 +232,25 @@ class CheckerJudge:
         claimed = without_marks(output, inputs)
         read = await in_turn(partial(self._readings, claimed, inputs), length=LONG + 1, stays=True)
         if not read:
-            return _Checked(unscored=abstention("the output makes no claim"))
+            return _Checked(asked=CheckedPairs(unscored=abstention("the output makes no claim")))
         pairs = [
             ClaimPair(passage.text, output[reading.text.start : reading.text.end])
             for reading in read
             for passage in reading.passages
         ]
         asked = await self._answers(pairs, segment=segment, aspect=aspect)
+        if asked.unscored:
+            return _Checked(asked=asked)
         left = iter(asked.answers)
-        checked = _Checked(
-            claims=()
-            if asked.unscored
-            else tuple(
-                finding
-                for reading in read
-                for finding in reading.findings(
-                    list(islice(left, len(reading.passages))), subtracts=self.subtract_contradiction
-                )
-            ),
-            unscored=asked.unscored,
-            reply=asked.reply,
-            usage=asked.usage,
-            note=asked.note,
+        claims = tuple(
+            finding
+            for reading in read
+            for finding in reading.findings(
+                list(islice(left, len(reading.passages))), subtracts=self.subtract_contradiction
+            )
         )
-        if not self.phrases or checked.unscored:
+        checked = _Checked(claims=claims, asked=asked)
+        if not self.phrases:
             return checked
         return await self._with_phrases(checked, segment=segment, aspect=aspect)
 
@@ -295,9 +289,9 @@ class CheckerJudge:
             for phrase in shorter
         ]
         asked = await self._answers(pairs, segment=segment, aspect=aspect)
-        usage = checked.usage + asked.usage
+        spent = replace(checked.asked, usage=checked.asked.usage + asked.usage)
         if asked.unscored:  # the verdicts are valid without the phrases
-            return replace(checked, usage=usage)
+            return replace(checked, asked=spent)
         left = iter(asked.answers)
         marked = []
         for finding, shorter in zip(findings, candidates, strict=True):
@@ -311,7 +305,7 @@ class CheckerJudge:
                 )
             ]
             marked.append(replace(finding, words=tuple(deciding[:1])) if deciding else finding)
-        return replace(checked, claims=tuple(marked), usage=usage)
+        return replace(checked, claims=tuple(marked), asked=spent)
 
     def _readings(self, output: str, inputs: Mapping[str, str]) -> list["_Reading"]:
         """Return the claims to check, each with its passages."""
@@ -402,13 +396,10 @@ class _Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Checked:
-    """The claims of a text, or the report without a score; and the replies of a chat model."""
+    """The claims of a text, none if it has no score, and what the checker replied."""
 
     claims: tuple[_Finding, ...] = ()
-    unscored: Report | None = None
-    reply: str = ""
-    usage: Usage = Usage()
-    note: str = ""
+    asked: CheckedPairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,6 @@ from spanjury.judges.core.checking import (
     WordSupport,
 )
 from spanjury.judges.core.choices import choices_for, nearest_name
-from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.error_odds import probability_with
 from spanjury.judges.core.errors import (
     RUN_ENDING,
@@ -134,6 +133,7 @@ from spanjury.judges.core.reading import (
 from spanjury.judges.core.report import (
     GRAVE,
     VOUCHED,
+    Consolidation,
     Decision,
     DecisionBasis,
     Ground,
@@ -141,6 +141,7 @@ from spanjury.judges.core.report import (
     Report,
     Result,
     SeatReport,
+    SpanRef,
     StopReason,
     Unasked,
     Unverified,

@@ -316,14 +316,7 @@ class TokenPrice:
             raise ValueError(f"expected prices of 0 or more dollars per token, got {self!r}")
 
     def cost(self, usage: Usage) -> float:
-        """Return the cost of `usage`, in dollars.
-
-        Examples
-        --------
-        >>> price = TokenPrice(prompt=1e-6, completion=4e-6, cached=5e-7)
-        >>> round(price.cost(Usage(prompt=1000, cached=400, completion=100)), 9)
-        0.0012
-        """
+        """Return the cost of `usage`, in dollars."""
         cached = self.prompt if self.cached is None else self.cached
         read = self.prompt * (usage.prompt - usage.cached) + cached * usage.cached
         return read + self.completion * usage.completion
@@ -354,12 +347,6 @@ def forced_logprobs(reply: Reply, text: str) -> tuple[LikelyToken, ...]:
 
     A token that contains only part of a character is merged with the next token that completes it.
     Raises `PermanentModelError` if the reply has no log-probabilities or is another text.
-
-    Examples
-    --------
-    >>> tokens = (TokenLogprob(token="a", logprob=-1.0), TokenLogprob(token=" b", logprob=-2.0))
-    >>> [token.end for token in forced_logprobs(Reply(text="a b", logprobs=tokens), "a b")]
-    [1, 3]
     """
     if not reply.logprobs:
         raise PermanentModelError(_CANNOT.format("its reply has no log-probabilities"))

@@ -55,6 +55,8 @@ class WordSupport(NamedTuple):
 class ClaimSupport:
     """A checker's answer on one pair; numbers of numpy become Python's.
 
+    Raises `ValueError` if a probability is out of range.
+
     Parameters
     ----------
     supported
@@ -69,11 +71,6 @@ class ClaimSupport:
         answer says.
     explanation
         The model's reason, or empty.
-
-    Raises
-    ------
-    ValueError
-        If a probability is out of range.
     """
 
     supported: float
@@ -121,6 +118,8 @@ class LabelledPair:
 class Calibration:
     """Calibration constants of a checker, fitted to texts that it was not trained on.
 
+    Raises `ValueError` if a number is out of range.
+
     Parameters
     ----------
     slope, intercept
@@ -129,11 +128,6 @@ class Calibration:
     threshold, vouched
         Calibrated probabilities of an error, above 0 and at most 1: from `threshold` on a claim is
         an error, and from `vouched` on it cannot be vouched for.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
 
     References
     ----------
@@ -157,13 +151,7 @@ class Calibration:
                 raise ValueError(f"{name} must be above 0 and at most 1, got {value!r}")
 
     def calibrated(self, probability: float) -> float:
-        """Return the calibrated probability of an error; 0 and 1 stay unchanged.
-
-        Examples
-        --------
-        >>> round(Calibration(slope=0.5).calibrated(0.9), 3)
-        0.75
-        """
+        """Return the calibrated probability of an error; 0 and 1 stay unchanged."""
         if probability <= 0.0 or probability >= 1.0:
             return probability
         odds = self.slope * log(probability / (1.0 - probability)) + self.intercept

@@ -29,12 +29,6 @@ def probability_with(
     ----------
     probability
         The probability of an error, 0 to 1, for the errors `own`.
-
-    Examples
-    --------
-    >>> grave = ErrorSpan(text="", explanation="", severity=5, probability=0.5)
-    >>> round(probability_with([grave, grave], probability=0.6, own=[grave]), 3)
-    0.75
     """
     difference = fsum((*map(_log_right, spans), *(-_log_right(span) for span in own)))
     if not difference:

@@ -54,9 +54,6 @@ so requests that do not use it keep their keys. Nothing may ever be added here. 
 metadata has ``in_keys=False`` is never written."""
 
 
-_CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) != "\n")
-
-
 def digest(*parts: str | bytes) -> str:
     """Return 32 hexadecimal digits, because the 12 of `fingerprint` are too few for 10^8 keys."""
     whole = [_LAYOUT]
@@ -67,13 +64,7 @@ def digest(*parts: str | bytes) -> str:
 
 
 def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> bytes:
-    """Serialize `value` for a key: identical in every release, however many fields are added.
-
-    Examples
-    --------
-    >>> canonical(Scale(labels=("No", "Yes")))
-    b'{"labels": ["No", "Yes"]}'
-    """
+    """Serialize `value` for a key: identical in every release, however many fields are added."""
     if isinstance(value, ChatRequest) and not (value.tools or value.forced):
         return _chat(value).encode()
     return json.dumps(value, default=_plain).encode()
@@ -82,14 +73,14 @@ def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> by
 def _chat(request: ChatRequest) -> str:
     """Write a plain request as ``json.dumps`` would, but faster: each model call needs one."""
     written = f'{{"messages": [{", ".join(map(_message, request.messages))}]'
-    decoding = _DECODINGS.of(request.decoding)
-    return f'{written}, "prefix": {_quoted(request.prefix)}, "decoding": {decoding}, "tools": []}}'
+    prefix, decoding = encode_basestring_ascii(request.prefix), _DECODINGS.of(request.decoding)
+    return f'{written}, "prefix": {prefix}, "decoding": {decoding}, "tools": []}}'
 
 
 def _message(message: Message) -> str:
     if message.tool_calls or message.call_id:
         return json.dumps(message, default=_plain)
-    role, content = _quoted(message.role), _quoted(message.content)
+    role, content = encode_basestring_ascii(message.role), encode_basestring_ascii(message.content)
     return f'{{"role": {role}, "content": {content}, "tool_calls": [], "call_id": ""}}'
 
 
@@ -140,14 +131,6 @@ def _fields(kind: type) -> tuple[tuple[str, ...], tuple["Field[object]", ...]]:
         if field.name not in first and field.metadata.get("in_keys", True)
     )
     return first, tuple(sorted(later, key=lambda field: field.name))
-
-
-def _quoted(text: str) -> str:
-    """Write `text` as ``json.dumps`` does; plain ASCII avoids its slow loop over characters."""
-    if not text.isascii() or len(text.encode().translate(None, _CONTROLS)) < len(text):
-        return encode_basestring_ascii(text)
-    escaped = text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-    return f'"{escaped}"'
 
 
 _DECODINGS = IdentityCache[Decoding, str](lambda decoding: json.dumps(decoding, default=_plain))

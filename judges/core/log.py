@@ -47,13 +47,7 @@ def release_values(token: Token[Mapping[str, str]]) -> None:
 
 
 def kind_of(error: BaseException) -> str:
-    """Return the type of `error`, with a model's HTTP status; its message may contain judged text.
-
-    Examples
-    --------
-    >>> kind_of(ValueError("the text"))
-    'ValueError'
-    """
+    """Return the type of `error`, with a model's HTTP status, but not its message."""
     name, status = type(error).__name__, getattr(error, "status", None)
     return name if status is None else f"{name}, status {status}"
 
@@ -67,10 +61,6 @@ class EventLog:
     needs them separately reads ``record.event``, a string, and ``record.values``, a dict of
     strings, numbers and lists of strings, or renders the record by structlog's
     ``ProcessorFormatter``.
-
-    Examples
-    --------
-    >>> EventLog().warning("model.call_retried", attempt=2)
     """
 
     def debug(self, event: str, **values: object) -> None:

@@ -25,10 +25,7 @@ FILE = "precision.toml"
 class MeasuredPrecision:
     """The precision of one category of errors.
 
-    Raises
-    ------
-    ValueError
-        If the share is not 0 to 1, or was counted on no errors.
+    Raises `ValueError` if the share is not 0 to 1, or was counted on no errors.
     """
 
     category: str
@@ -46,15 +43,12 @@ class MeasuredPrecision:
 def measured_precision(name: str, judge: object) -> tuple[MeasuredPrecision, ...]:
     """Return the measured precisions of the judge called `name`; empty if there are none.
 
+    Raises `ConfigError` if the file cannot be read.
+
     Parameters
     ----------
     judge
         Its class, or the function that makes it.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read.
     """
     module = str(getattr(judge, "__module__", ""))
     folder = _folder(module)

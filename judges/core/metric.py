@@ -51,13 +51,9 @@ class SegmentMetric(Metric, Protocol):
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return one score for each sample, in order.
 
-        An empty text is scored as the card says, never left out. Unless the card says
-        otherwise, a score does not depend on the other samples.
-
-        Raises
-        ------
-        MetricError
-            If a sample lacks an input that the metric needs; the message names its index.
+        An empty text is scored as the card says, never left out. Unless the card says otherwise, a
+        score does not depend on the other samples. Raises `MetricError` if a sample lacks an input
+        that the metric needs; the message names its index.
         """
         ...
 
@@ -110,6 +106,9 @@ _ROUNDING = 1e-6
 class MetricCard:
     """Description of a metric.
 
+    Raises `ValueError` if bounds are reversed, it has no level, or it is supervised and not
+    trained.
+
     Parameters
     ----------
     name, title
@@ -155,11 +154,6 @@ class MetricCard:
         The extra of spanjury that installs them; empty if they are always installed.
     weights
         Whether the user chooses a model.
-
-    Raises
-    ------
-    ValueError
-        If bounds are reversed, it has no level, or it is supervised and not trained.
     """
 
     name: str

@@ -21,6 +21,8 @@ _WEB = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 class ModelOptions:
     """Connection options of a model.
 
+    Raises `ValueError` if a number is not positive, or the minimum exceeds the maximum.
+
     Parameters
     ----------
     base_url
@@ -36,11 +38,6 @@ class ModelOptions:
     requests_per_minute, tokens_per_minute
         Maximum number of requests, and of prompt and reply tokens together, per minute over all
         servers of the model; None for no limit.
-
-    Raises
-    ------
-    ValueError
-        If a number is not positive, or the minimum exceeds the maximum.
     """
 
     base_url: str | None = None
@@ -66,15 +63,7 @@ class ModelOptions:
 def check_address(url: str) -> None:
     """Check that `url` is an address of a server and contains nothing that looks like a secret.
 
-    Raises
-    ------
-    ConfigError
-        If it does not; the message does not repeat the secret.
-
-    Examples
-    --------
-    >>> check_address("http://localhost:8000/v1")
-    >>> check_address("env:JUDGE_ADDRESS")
+    Raises `ConfigError` if it does not; the message does not repeat the secret.
     """
     if _NAMED.fullmatch(url):
         return
@@ -95,10 +84,7 @@ def check_address(url: str) -> None:
 def address_of(url: str | None) -> str | None:
     """Return `url`, or the address in the environment variable that it names.
 
-    Raises
-    ------
-    ConfigError
-        If the variable is not set, or contains no address of a server.
+    Raises `ConfigError` if the variable is not set, or contains no address of a server.
     """
     named = None if url is None else _NAMED.fullmatch(url)
     if named is None:

@@ -30,15 +30,12 @@ _SWAPPED = {Preference.A: Preference.B, Preference.B: Preference.A, Preference.T
 class TextPair:
     """Two texts about the same inputs.
 
+    Raises `ValueError` if their inputs or their tasks differ.
+
     Parameters
     ----------
     a, b
         The texts; a judge is shown `a` first.
-
-    Raises
-    ------
-    ValueError
-        If their inputs or their tasks differ.
     """
 
     a: Segment
@@ -59,6 +56,10 @@ class TextPair:
 class PairReport:
     """Report of a judge that was shown a pair once, in one order.
 
+    Raises `ValueError` if the outcome is not an `Outcome` or the preference not a `Preference`, if
+    a preference comes without the outcome `Outcome.SCORED` or the reverse, if both preference and
+    reason are missing, or if the probability is out of range.
+
     Parameters
     ----------
     outcome
@@ -78,13 +79,6 @@ class PairReport:
         The model's reply, word for word; empty for judges without a model.
     usage
         Tokens spent.
-
-    Raises
-    ------
-    ValueError
-        If the outcome is not an `Outcome` or the preference not a `Preference`, if a preference
-        comes without the outcome `Outcome.SCORED` or the reverse, if both preference and reason
-        are missing, or if the probability is out of range.
     """
 
     outcome: Outcome = Outcome.SCORED

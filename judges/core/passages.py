@@ -7,7 +7,7 @@ decides; a task can override it (`spanjury.judges.core.Task.whole`).
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 
@@ -52,11 +52,6 @@ def passages_together(
     r"""Return `inputs` with the passages of each header that is `whole` joined by line breaks.
 
     This is the inverse of `passages_apart` for these headers.
-
-    Examples
-    --------
-    >>> passages_together({"Context [1]": "Hi!", "Context [2]": "Hello."}, whole=bool)
-    {'Context': 'Hi!\nHello.'}
     """
     headers = {header: unnumbered(header) for header in inputs if header.endswith("]")}
     headers = {header: of for header, of in headers.items() if header != of and whole(of)}
@@ -94,23 +89,18 @@ def listed(headers: Sequence[str]) -> tuple[str, ...]:
     >>> listed(["Question", "Context [1]", "Context [2]", "Context [3]"])
     ('Question', 'Context [1] to [3]')
     """
-    return tuple(_spoken(headers))
-
-
-def _spoken(headers: Sequence[str]) -> Iterator[str]:
+    names = []
     for _, row in groupby(headers, key=lambda header: (unnumbered(header), header[-1:] == "]")):
         first, *others = row
         last = others[-1] if others else first
-        yield first if first == last else f"{first} to {last[len(unnumbered(last)) + 1 :]}"
+        names.append(first if first == last else f"{first} to {last[len(unnumbered(last)) + 1 :]}")
+    return tuple(names)
 
 
 def _named(header: str, texts: Sequence[str], *, taken: Collection[str]) -> dict[str, str]:
-    if 1 < len(texts) <= _MOST and _names_passages(header):
+    spelt = " ".join(re.split(r"[\s_-]+", header.strip())).casefold()
+    if 1 < len(texts) <= _MOST and spelt in COLLECTIONS:
         named = {f"{header} [{number}]": text for number, text in enumerate(texts, 1)}
         if not any(name in taken for name in named):
             return named
     return {header: "\n".join(texts)}
-
-
-def _names_passages(header: str) -> bool:
-    return " ".join(re.split(r"[\s_-]+", header.strip())).casefold() in COLLECTIONS

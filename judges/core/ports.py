@@ -14,11 +14,10 @@ from typing import Protocol, runtime_checkable
 from spanjury.judges.core.aspect import Aspect
 from spanjury.judges.core.chat import ChatRequest, Form, Reply, TemplateTokens, TokenPrice, Usage
 from spanjury.judges.core.checking import CheckedPairs, ClaimPair, ClaimSupport, ClaimUnit
-from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.pair import PairReport, TextPair
-from spanjury.judges.core.report import Report, Verdict
+from spanjury.judges.core.report import Consolidation, Report, Verdict
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 from spanjury.judges.core.trace_score import TraceScore
@@ -87,12 +86,7 @@ class KeyedJudge(Judge, Protocol):
 
         A judge that asks a model returns a digest of the exact prompt for this segment. Replies are
         stored separately: if this key changes but the prompt does not, they are read again and no
-        call is repeated.
-
-        Raises
-        ------
-        JudgeError
-            If the segment cannot be judged.
+        call is repeated. Raises `JudgeError` if the segment cannot be judged.
         """
         ...
 
@@ -176,10 +170,7 @@ class TokenizedModel(ChatModel, Protocol):
     async def template_tokens(self) -> TemplateTokens | None:
         """Return the tokens, or None if the tokenizer is not accessible.
 
-        Raises
-        ------
-        ModelError
-            If it did not answer now but may do so later.
+        Raises `ModelError` if it did not answer now but may do so later.
         """
         ...
 
@@ -208,10 +199,7 @@ class CallAccount(Protocol):
     async def reserve(self, request: ChatRequest, *, maker: str = "") -> CallReservation:
         """Wait until a call may be sent and its reservation is on disk; `maker` names the caller.
 
-        Raises
-        ------
-        RunStoppedError
-            If a limit does not allow the call.
+        Raises `RunStoppedError` if a limit does not allow the call.
         """
         ...
 
@@ -222,34 +210,23 @@ class Memory(Protocol):
     def get(self, key: str) -> bytes | None:
         """Return the latest value of `key`, or None; fast enough for an event loop.
 
-        Raises
-        ------
-        StoreError
-            If the value cannot be read, or is corrupt.
+        Raises `StoreError` if the value cannot be read, or is corrupt.
         """
         ...
 
     async def put(self, key: str, value: bytes) -> None:
         """Store `value` under `key`, replacing any earlier value; durable on return.
 
-        A cancelled put may or may not have been stored.
-
-        Raises
-        ------
-        StoreError
-            If the value cannot be stored; earlier values are still there.
+        A cancelled put may or may not have been stored. Raises `StoreError` if the value cannot be
+        stored; earlier values are still there.
         """
         ...
 
     async def put_soon(self, key: str, value: bytes) -> None:
         """Store `value` with the next put, or at the end; for values that can be made again.
 
-        `get` returns it at once. It is lost if the process is killed before.
-
-        Raises
-        ------
-        StoreError
-            See `put`.
+        `get` returns it at once. It is lost if the process is killed before. Raises `StoreError` as
+        `put` does.
         """
         ...
 
@@ -315,14 +292,9 @@ class Sink(Protocol):
         """Send one or more `scores`, and return once the service has all of them.
 
         A score may be sent again if it is unknown whether the service has it; its `score_id` stays
-        the same.
-
-        Raises
-        ------
-        SinkError
-            If the service does not have them, and the same scores are to be sent later.
-        SinkRefusedError
-            If the service refuses one of them. They are then sent one by one.
+        the same. Raises `SinkError` if the service does not have them, and the same scores are to
+        be sent later. Raises `SinkRefusedError` if the service refuses one of them. They are then
+        sent one by one.
         """
         ...
 
@@ -331,18 +303,12 @@ class Sink(Protocol):
         ...
 
 
-@runtime_checkable
-class Checker(Protocol):
-    """A model that says whether passages support claims.
-
-    A plugin of the group ``spanjury.checkers`` is a callable that returns one, such as a class;
-    its keyword parameters are its options. One object serves all threads. A checker that asks a
-    chat model is an `AskedChecker`.
-    """
+class ClaimReader(Protocol):
+    """A checker, whatever answers: the properties of `Checker` and `AskedChecker`."""
 
     @property
     def signature(self) -> str:
-        """Everything about the checker that can change a number."""
+        """Everything about the checker and its model that can change a number."""
         ...
 
     @property
@@ -353,43 +319,42 @@ class Checker(Protocol):
     def room(self) -> int:
         """Return the maximum number of tokens of a passage and a claim together, 2 or more.
 
-        It may load the model; raises `JudgeError` as `check` does.
+        It may load the model; raises `JudgeError` as `Checker.check` does.
         """
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text; raise `JudgeError` as `check` does."""
-        ...
+        """Return the number of tokens of each text; raise `JudgeError` as `Checker.check` does.
 
-    def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
-        """Return one answer for each pair, in order; blocking. Pairs do not affect each other.
-
-        A passage that is too long may be cut at its end; a claim is never cut.
-
-        Raises
-        ------
-        JudgeError
-            If the model cannot be loaded or run.
+        An `AskedChecker` returns an estimate, rather too high than too low.
         """
         ...
 
 
 @runtime_checkable
-class AskedChecker(Protocol):
+class Checker(ClaimReader, Protocol):
+    """A model that says whether passages support claims.
+
+    A plugin of the group ``spanjury.checkers`` is a callable that returns one, such as a class;
+    its keyword parameters are its options. One object serves all threads. A checker that asks a
+    chat model is an `AskedChecker`.
+    """
+
+    def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        """Return one answer for each pair, in order; blocking. Pairs do not affect each other.
+
+        A passage that is too long may be cut at its end; a claim is never cut. Raises `JudgeError`
+        if the model cannot be loaded or run.
+        """
+        ...
+
+
+@runtime_checkable
+class AskedChecker(ClaimReader, Protocol):
     """A checker whose answers come from a chat model; a plugin of the same group.
 
     A parameter named ``model`` receives the `ChatModel` of its seat.
     """
-
-    @property
-    def signature(self) -> str:
-        """Everything about the checker and its model that can change a number."""
-        ...
-
-    @property
-    def unit(self) -> ClaimUnit:
-        """The unit of text that it reads as a claim."""
-        ...
 
     @property
     def apart(self) -> tuple[str, ...]:
@@ -399,23 +364,12 @@ class AskedChecker(Protocol):
         """
         ...
 
-    def room(self) -> int:
-        """Return the maximum number of tokens of a passage and a claim together, 2 or more."""
-        ...
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return an estimate of the tokens of each text, rather too high than too low."""
-        ...
-
     async def ask(
         self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
     ) -> CheckedPairs:
         """Return the answers on pairs of `segment`; the calls run concurrently.
 
-        Raises
-        ------
-        ModelError
-            If the model gives no reply.
+        Raises `ModelError` if the model gives no reply.
         """
         ...
 
@@ -464,9 +418,6 @@ class Rescorable(Judge, Protocol):
     ) -> Rescoring:
         """Return the score for `spans`, in their order, as if the judge had found them.
 
-        Raises
-        ------
-        JudgeError, ModelError
-            If it cannot.
+        Raises `JudgeError` or `ModelError` if it cannot.
         """
         ...

@@ -107,9 +107,6 @@ class WindowReader(Protocol):
     def read(self, windows: Sequence[Window]) -> list[WindowReading]:
         """Return one reading for each window, in order; blocking.
 
-        Raises
-        ------
-        JudgeError
-            If the model cannot be loaded or run.
+        Raises `JudgeError` if the model cannot be loaded or run.
         """
         ...

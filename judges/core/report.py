@@ -49,6 +49,10 @@ class Ground(StrEnum):
 class DecisionBasis:
     """The ground of a decision, and its error rate.
 
+    Raises `ValueError` if a number is out of range, if a threshold comes without the ground
+    probability or the reverse, if both shares are stated, or if a share comes without the texts on
+    which it was measured.
+
     Parameters
     ----------
     ground
@@ -68,13 +72,6 @@ class DecisionBasis:
         Lowest and highest value of this share over kinds of text; None if unknown.
     measured_on
         The texts on which the share was measured; empty if it is unknown.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range, if a threshold comes without the ground probability or the
-        reverse, if both shares are stated, or if a share comes without the texts on which it was
-        measured.
     """
 
     ground: Ground
@@ -112,6 +109,9 @@ GRAVE = 4
 class Unverified:
     """A sentence in which a judge cannot tell whether there is an error.
 
+    Raises `ValueError` if the offsets do not fit the text, the probability is out of range or there
+    is no reason.
+
     Parameters
     ----------
     start, end
@@ -127,11 +127,6 @@ class Unverified:
     is_binding
         Whether no other judge can outweigh the reason: the text is then at least as likely wrong
         as the sentence.
-
-    Raises
-    ------
-    ValueError
-        If the offsets do not fit the text, the probability is out of range or there is no reason.
     """
 
     start: int
@@ -155,6 +150,9 @@ class Unverified:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """Report of one judge.
+
+    Raises `ValueError` if the outcome is not an `Outcome`, if there is a score without the outcome
+    `Outcome.SCORED` or the reverse, neither a score nor a reason, or a probability out of range.
 
     Parameters
     ----------
@@ -180,13 +178,6 @@ class Report:
     is_other_kind
         Whether there is no score because the judge judges no aspects of this kind, whatever the
         text.
-
-    Raises
-    ------
-    ValueError
-        If the outcome is not an `Outcome`, if there is a score without the outcome
-        `Outcome.SCORED` or the reverse, neither a score nor a reason, or a probability out of
-        range.
     """
 
     outcome: Outcome = Outcome.SCORED
@@ -296,9 +287,56 @@ class Verdict:
     unasked: Unasked | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class SpanRef:
+    """Reference to the `index`-th span of the report of `seat`."""
+
+    seat: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """Merged spans with their provenance.
+
+    Raises `ValueError` if spans and sources differ in number, a span has no source or names other
+    seats than its sources do, or a seat's span is accounted for twice.
+
+    Parameters
+    ----------
+    spans
+        The merged spans; the `found_by` of each names the seats that found it.
+    sources
+        For each merged span, the seats' spans from which it was made; never empty.
+    left_out
+        Seats' spans that are part of no merged span.
+    consolidator
+        Name of the consolidator that did the work, and the reason if it was not the requested one.
+    """
+
+    spans: tuple[ErrorSpan, ...]
+    sources: tuple[tuple[SpanRef, ...], ...]
+    left_out: tuple[SpanRef, ...] = ()
+    consolidator: str
+
+    def __post_init__(self) -> None:
+        if len(self.spans) != len(self.sources):
+            raise ValueError(f"{len(self.spans)} spans with {len(self.sources)} lists of sources")
+        for span, refs in zip(self.spans, self.sources, strict=True):
+            if set(span.found_by) != {ref.seat for ref in refs} or not refs:
+                raise ValueError(f"found_by {span.found_by!r} does not name the seats of {refs!r}")
+        listed = [*(ref for refs in self.sources for ref in refs), *self.left_out]
+        if len(listed) != len(set(listed)):
+            raise ValueError(f"a span is accounted for twice: {sorted(listed)!r}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PanelReport(Report):
     """Report of a panel, with the reports of its seats.
+
+    Raises `ValueError` if there is a decision without its basis or without a score, if the text is
+    ``ok`` with an error of severity `GRAVE` or more on any ground but its score, or if it is
+    ``faulty`` with neither an error nor a probability at its threshold.
 
     Parameters
     ----------
@@ -318,13 +356,6 @@ class PanelReport(Report):
         Number of the seats' spans that the consolidator left out because of the limit of spans.
     decision, basis
         Whether the text can be used unchanged, and the basis of this; both None without a score.
-
-    Raises
-    ------
-    ValueError
-        If there is a decision without its basis or without a score, if the text is ``ok`` with an
-        error of severity `GRAVE` or more on any ground but its score, or if it is ``faulty`` with
-        neither an error nor a probability at its threshold.
     """
 
     signature: str = ""

@@ -7,23 +7,13 @@ from dataclasses import dataclass
 class Scale:
     """An ordinal scale: labels from worst to best, with the scores 1, 2, …, n.
 
+    Raises `ValueError` if there are fewer than two labels, or two that differ only in case.
+
     Parameters
     ----------
     labels
         At least two distinct labels, worst first. The default is the five-point scale
         of OpeNLGauge (section 4).
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two labels, or two that differ only in case.
-
-    Examples
-    --------
-    >>> Scale().value("good")
-    4
-    >>> Scale().label(3.6)
-    'Good'
     """
 
     labels: tuple[str, ...] = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
@@ -60,11 +50,5 @@ class Scale:
 
 
 def score_of_probability(probability: float, scale: Scale) -> float:
-    """Return the score of a text that has an error with this probability, 0 to 1.
-
-    Examples
-    --------
-    >>> [score_of_probability(probability, Scale()) for probability in (0, 0.25, 1)]
-    [5, 4.0, 1]
-    """
+    """Return the score of a text that has an error with this probability, 0 to 1."""
     return scale.high - (scale.high - scale.low) * probability

@@ -84,11 +84,6 @@ def hide(text: str, *, secrets: Iterable[str] = ()) -> str:
     """Return `text` with `secrets`, and those of the environment, replaced by `MASK`.
 
     A text without secrets is returned unchanged.
-
-    Examples
-    --------
-    >>> hide("It begins with S3CR3T-V4LU3, or czNjcjN0LXY0bHUz.", secrets=["s3cr3t-v4lu3"])
-    'It begins with [hidden], or [hidden].'
     """
     intervals = secret_intervals(text, secrets=secrets)
     return _without(text, intervals) if intervals else text
@@ -184,7 +179,12 @@ class _Secrets:
             secret in lower for secret in self.exact
         ):
             return []
-        return [*self._pieces(text), *self._literals(text)]
+        literals = (
+            match.span()
+            for secret in self.exact
+            for match in re.finditer(re.escape(secret), text, re.IGNORECASE)
+        )
+        return [*self._pieces(text), *literals]
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the offsets of forms, from their first letter to their last."""
@@ -199,11 +199,6 @@ class _Secrets:
         for form in self.forms:
             for start in _occurrences(folded_text, form):
                 yield origins[start], origins[start + len(form) - 1] + 1
-
-    def _literals(self, text: str) -> Iterator[tuple[int, int]]:
-        for secret in self.exact:
-            for match in re.finditer(re.escape(secret), text, re.IGNORECASE):
-                yield match.span()
 
 
 def _origins_without_escapes(text: str) -> list[tuple[int, int]]:
@@ -287,12 +282,8 @@ def _is_ordinary(value: str) -> bool:
     if len(letters) == len(value) and not _is_word(value):
         return False
     has_digit = any(character.isdigit() for character in value)
-    return not has_digit and len(letters) < _PASSPHRASE and _is_words(value)
-
-
-def _is_words(value: str) -> bool:
-    """Return whether `value` consists of words and separators."""
-    return all(map(_is_word, _LETTERS.findall(value))) and not re.search(r"[^\w\s.-]", value)
+    is_words = all(map(_is_word, _LETTERS.findall(value))) and not re.search(r"[^\w\s.-]", value)
+    return not has_digit and len(letters) < _PASSPHRASE and is_words
 
 
 def _is_word(value: str) -> bool:

@@ -35,6 +35,9 @@ if MappingProxyType not in copyreg.dispatch_table:  # another package may have r
 class Segment:
     """One output to be judged.
 
+    Raises `ValueError` if the output is not a string, the inputs do not map headers to strings, or
+    the references are one string.
+
     Parameters
     ----------
     segment_id
@@ -62,12 +65,6 @@ class Segment:
     trajectory
         The trajectory from which output and inputs were made
         (`spanjury.judges.core.transcript.segment_of`), if the output is an agent's; else None.
-
-    Raises
-    ------
-    ValueError
-        If the output is not a string, the inputs do not map headers to strings, or the references
-        are one string.
     """
 
     segment_id: str = ""
@@ -105,16 +102,8 @@ def _check_texts(output: object, inputs: object) -> None:
     """Refuse arguments of wrong types, which a caller without a type checker may pass."""
     if not isinstance(output, str):
         raise ValueError(f"output must be a text, got {type(output).__name__}")  # noqa: TRY004  as every invariant here
-    if not isinstance(inputs, Mapping) or not _are_texts((*inputs, *inputs.values())):
-        raise ValueError(
-            'inputs must map headers to texts, as {"Article": "…"}; got ' + _kind(inputs)
-        )
-
-
-def _are_texts(values: tuple[object, ...]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def _kind(inputs: object) -> str:
-    name = type(inputs).__name__
-    return f"a {name} with other things" if isinstance(inputs, Mapping) else f"a {name}"
+    expected = 'inputs must map headers to texts, as {"Article": "…"}; got a '
+    if not isinstance(inputs, Mapping):
+        raise ValueError(expected + type(inputs).__name__)  # noqa: TRY004  as above
+    if not all(isinstance(text, str) for text in (*inputs, *inputs.values())):
+        raise ValueError(f"{expected}{type(inputs).__name__} with other things")

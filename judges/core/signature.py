@@ -12,13 +12,7 @@ _STAMP = "|spanjury:"
 
 
 def fingerprint(*texts: str) -> str:
-    """Return 12 hexadecimal digits that change whenever one of `texts` does.
-
-    Examples
-    --------
-    >>> fingerprint("a", "b") == fingerprint("ab")
-    False
-    """
+    """Return 12 hexadecimal digits that change whenever one of `texts` does."""
     whole: list[bytes] = []
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -38,13 +32,7 @@ def signature(name: str, /, **parts: object) -> str:
 
 
 def stamped(signature: str) -> str:
-    """Return `signature` as people see it, with the version of spanjury at its end.
-
-    Examples
-    --------
-    >>> unstamped(stamped("grounding|order:3"))
-    'grounding|order:3'
-    """
+    """Return `signature` as people see it, with the version of spanjury at its end."""
     return f"{signature}{_STAMP}{VERSION}"
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spanjury.judges.core.aspect import Aspect
-from spanjury.judges.core.chat import ToolSpec
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
@@ -96,17 +95,7 @@ class Transcript:
         )
 
     def interval(self, turn: int, call: int = 0, path: str = "") -> tuple[int, int] | None:
-        """Return the half-open offsets of a part of the text; None if there is none.
-
-        Examples
-        --------
-        >>> from spanjury.judges.core import ToolCall, Turn
-        >>> call = ToolCall(call_id="", name="book", arguments='{"date": "4 May"}')
-        >>> made = transcript(Trajectory(turns=(Turn(role="assistant", calls=(call,)),)))
-        >>> start, end = made.interval(1, 1, "$.date")
-        >>> made.text[start:end]
-        '4 May'
-        """
+        """Return the half-open offsets of a part of the text; None if there is none."""
         return next(
             (
                 (part.start, part.end)
@@ -234,7 +223,11 @@ def inputs_of(trajectory: Trajectory) -> dict[str, str]:
         if turn.role != "assistant"
     }
     if trajectory.tools:
-        inputs[TOOLS] = "\n".join(map(_specified, trajectory.tools))
+        inputs[TOOLS] = "\n".join(
+            f"{tool.name}: {tool.description} "
+            + json.dumps(tool.parameters, ensure_ascii=False, default=dict)
+            for tool in trajectory.tools
+        )
     return inputs
 
 
@@ -253,13 +246,7 @@ def header_of(turn: Turn, number: int) -> str:
 
 
 def turn_of(header: str) -> int | None:
-    """Return the number of the turn that is the input under `header`; None if it is not a turn.
-
-    Examples
-    --------
-    >>> turn_of("Result [4]"), turn_of("Tools")
-    (4, None)
-    """
+    """Return the number of the turn that is the input under `header`; None if it is not a turn."""
     name, bracket, rest = header.partition(" [")
     number = rest.removesuffix("]")
     is_turn = bracket and name in _HEADERS.values() and number.isdecimal()
@@ -285,14 +272,13 @@ def json_leaves(value: object, path: str = "$") -> Iterator[tuple[str, object]]:
 
 def _children(value: object, path: str) -> list[tuple[str, object]]:
     if isinstance(value, Mapping):
-        return [(_member(path, str(key)), content) for key, content in value.items()]
+        return [
+            (f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key)}]", content)
+            for key, content in zip(map(str, value), value.values(), strict=True)
+        ]
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [(f"{path}[{number}]", content) for number, content in enumerate(value)]
     return []
-
-
-def _member(path: str, key: str) -> str:
-    return f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key)}]"
 
 
 def _given(trajectory: Trajectory, number: int) -> str:
@@ -302,15 +288,6 @@ def _given(trajectory: Trajectory, number: int) -> str:
     if turn.role != "tool" or not (name or turn.failed):
         return turn.text
     return f"{name}{' failed' if turn.failed else ''}: {turn.text}".removeprefix(" ")
-
-
-def _specified(tool: ToolSpec) -> str:
-    parameters = json.dumps(tool.parameters, ensure_ascii=False, default=dict)
-    return f"{tool.name}: {tool.description} {parameters}"
-
-
-def _key(key: object) -> str:
-    return f"{json.dumps(key, ensure_ascii=False)}: "
 
 
 class _Writer:
@@ -355,7 +332,9 @@ class _Writer:
         else:
             start = self._length
             index = len(self.parts)
-            keys = [*map(_key, value)] if isinstance(value, Mapping) else [""] * len(inner)
+            keys = [""] * len(inner)
+            if isinstance(value, Mapping):
+                keys = [f"{json.dumps(key, ensure_ascii=False)}: " for key in value]
             opening, closing = "{}" if isinstance(value, Mapping) else "[]"
             self.write(opening)
             for number, (key, (child, content)) in enumerate(zip(keys, inner, strict=True)):

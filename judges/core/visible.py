@@ -43,13 +43,7 @@ def shown(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return `text` as `shown` does, in one line.
-
-    Examples
-    --------
-    >>> one_line("row 1\n  consistency: 5.00")
-    'row 1 consistency: 5.00'
-    """
+    r"""Return `text` as `shown` does, in one line."""
     return shown(" ".join(text.split()))
 
 
@@ -88,13 +82,7 @@ def markdown(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Return `text` as code in Markdown, in one line; nothing in it can end the code.
-
-    Examples
-    --------
-    >>> print(code_span("a`b"), code_span("<b>"))
-    `` a`b `` `<b>`
-    """
+    """Return `text` as code in Markdown, in one line; nothing in it can end the code."""
     line = one_line(text) or " "
     longest = max((len(run) for run in re.findall("`+", line)), default=0)
     fence = "`" * (longest + 1)

@@ -7,7 +7,7 @@ the tokens; a second one is reported as truncated. It raises `ModelError` if the
 reply at all. `spanjury.judges.llm.rescore` describes how it scores an error list of others.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
@@ -61,7 +61,7 @@ from spanjury.judges.llm.prompt import (
     score_words,
 )
 from spanjury.judges.llm.quoted_evidence import Inputs
-from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
+from spanjury.judges.llm.rescore import ForcedPrefix, continued, rescored, restated
 from spanjury.judges.llm.verdict import (
     agreed_probability,
     error_probability,
@@ -171,8 +171,7 @@ class Annotator:
         decoding = self._drawn()
         replace(decoding, logprobs=self._rivals)  # raises for a bad number now
         object.__setattr__(self, "_options", options)  # the dataclass is frozen
-        near = None if self.examples is None else self.examples.texts_near
-        examples = partial(near, shots=self.shots) if near else None
+        examples = partial(self.examples.texts_near, shots=self.shots) if self.examples else None
         prompts = PromptWriter(options, in_json=self._in_json, examples=examples)
         object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_decoding", decoding)
@@ -188,9 +187,7 @@ class Annotator:
             "reasoning": None,
         }
         options = {name: getattr(self, name) for name in defaults}
-        shown = (
-            {} if self.examples is None else {"examples": self.examples.digest, "shots": self.shots}
-        )
+        shown = {"examples": self.examples.digest, "shots": self.shots} if self.examples else {}
         return signature(
             "annotator",
             model=self.model.signature,
@@ -267,12 +264,13 @@ class Annotator:
         if self.rescoring != "restate":
             try:
                 answer = await continued(self.model, prefix)
-                return rescored(answer, spans, method=RescoringMethod.CONTINUED, form=prefix.form)
+                method = RescoringMethod.CONTINUED
+                return rescored(answer, spans, method=method, words=prefix.words)
             except PermanentModelError as error:
                 if self.rescoring == "continue" or isinstance(error, ModelRefusedError):
                     raise
         answer = await restated(self.model, prefix)
-        return rescored(answer, spans, method=RescoringMethod.RESTATED, form=prefix.form)
+        return rescored(answer, spans, method=RescoringMethod.RESTATED, words=prefix.words)
 
     @property
     def _has_verdict(self) -> bool:
@@ -319,14 +317,15 @@ class Annotator:
         if self.form == "schema":
             bounded = self._by_schema(prompt, aspect, bounded=True)
             return replace(self._by_schema(prompt, aspect), variants=(bounded,))
-        constrained = tuple(self._held(prompt, aspect)) if self.form == "auto" else ()
-        return self._asked(prompt.messages, self._decoding, variants=constrained)
-
-    def _held(self, prompt: Prompt, aspect: Aspect) -> Iterator[ChatRequest]:
-        """Yield the requests with a constrained form, best first."""
-        yield self._by_schema(prompt, aspect, bounded=True)
-        yield self._by_schema(prompt, aspect)
-        yield self._by_grammar(prompt, aspect)
+        plain = self._asked(prompt.messages, self._decoding)
+        if self.form == "text":
+            return plain
+        constrained = (
+            self._by_schema(prompt, aspect, bounded=True),
+            self._by_schema(prompt, aspect),
+            self._by_grammar(prompt, aspect),
+        )
+        return replace(plain, variants=constrained)
 
     def _by_schema(self, prompt: Prompt, aspect: Aspect, *, bounded: bool = False) -> ChatRequest:
         mark, quotable = prompt.mark, prompt.quotable
@@ -337,17 +336,9 @@ class Annotator:
         held_to = grammar(aspect, self._options, mark=prompt.mark, quotable=prompt.quotable)
         return self._asked(prompt.messages, self._drawn(grammar=held_to))
 
-    def _asked(
-        self,
-        messages: tuple[Message, ...],
-        decoding: Decoding,
-        *,
-        variants: tuple[ChatRequest, ...] = (),
-    ) -> ChatRequest:
+    def _asked(self, messages: tuple[Message, ...], decoding: Decoding) -> ChatRequest:
         near = _NEAR if decoding.logprobs else ()
-        return ChatRequest(
-            messages=messages, decoding=decoding, variants=variants, logprobs_near=near
-        )
+        return ChatRequest(messages=messages, decoding=decoding, logprobs_near=near)
 
     def _drawn(self, *, grammar: str = "", schema: ReplySchema | None = None) -> Decoding:
         """Return the decoding of replies with a constrained form."""
@@ -366,9 +357,11 @@ class Annotator:
         by_grammar = self.form == "grammar"
         decoding = self._by_grammar(prompt, aspect).decoding if by_grammar else self._decoding
         return ForcedPrefix(
+            aspect=aspect,
+            options=self._options,
+            mark=prompt.mark,
             conversation=prompt.messages,
             text=self._written(spans, mark=prompt.mark),
-            form=ScoreForm(aspect=aspect, options=self._options, mark=prompt.mark),
             material=Material(prompt.shown),
             decoding=replace(decoding, logprobs=self._rivals),
         )
@@ -416,7 +409,9 @@ def _agreed(
     unusable = len(answers) - len(scored)
     votes = voted([locate(reading.errors) for reading in scored], unusable=unusable)
     scores = [reading.score for reading in scored if reading.score is not None]
-    verdicts = list(map(_finds_error, scored))
+    verdicts = [
+        bool(reading.errors) if reading.faulty is None else reading.faulty for reading in scored
+    ]
     stated = report.error_probability
     agreement = _agreement(verdicts, votes, scores, unusable=unusable)
     return replace(
@@ -441,11 +436,6 @@ def _agreement(
     if min(scores) < max(scores):
         notes.append(f"Their scores are {min(scores)} to {max(scores)}.")
     return " ".join(notes)
-
-
-def _finds_error(reading: ParsedReply) -> bool:
-    """Return whether an assessment finds an error, by its verdict or else by its list."""
-    return bool(reading.errors) if reading.faulty is None else reading.faulty
 
 
 def _expected(report: Report, reply: Reply, *, mark: str, words: Sequence[str]) -> Report:

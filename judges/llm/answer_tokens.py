@@ -34,7 +34,8 @@ def value_starts(text: str, label: str, *, mark: str) -> Iterator[int]:
     """
     for match in _field(label).finditer(text):
         start = match.start() - 1
-        if text[start : start + 1].lower() != label[0] or _mark_of(match) != mark:
+        own_mark = match["suffix"] or match["mark"] or ""
+        if text[start : start + 1].lower() != label[0] or own_mark != mark:
             continue
         if match["quote"]:
             is_own = text[start - 1 : start] == '"'
@@ -42,10 +43,6 @@ def value_starts(text: str, label: str, *, mark: str) -> Iterator[int]:
             is_own = bool(mark) or not text[text.rfind("\n", 0, start) + 1 : start].strip(_MARKUP)
         if is_own:
             yield match.end()
-
-
-def _mark_of(match: re.Match[str]) -> str:
-    return match["suffix"] or match["mark"] or ""
 
 
 @lru_cache(maxsize=16)
@@ -84,15 +81,7 @@ def _begun(tokens: Sequence[TokenLogprob], starts: Iterable[int]) -> Iterator[To
 
 
 def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> TokenLogprob | None:
-    """Return the first token of the last value of a field; None if there is no such field.
-
-    Examples
-    --------
-    >>> words = ["Faulty", " (a3f9)", ":", " yes"]
-    >>> tokens = [TokenLogprob(token=text, logprob=-0.1) for text in words]
-    >>> field_token(tokens, "faulty", mark="a3f9").token
-    ' yes'
-    """
+    """Return the first token of the last value of a field; None if there is no such field."""
     values = [*field_tokens(tokens, label, mark=mark)]
     return values[-1] if values else None
 
@@ -104,14 +93,7 @@ def value_token(tokens: Sequence[TokenLogprob], pattern: re.Pattern[str]) -> Tok
 
 
 def shares(token: TokenLogprob, words: Iterable[str]) -> dict[str, float]:
-    """Return the probability of each of `words`, summed over the alternatives that begin it.
-
-    Examples
-    --------
-    >>> token = TokenLogprob(token=" no", logprob=math.log(0.6), top={" y": math.log(0.3)})
-    >>> {word: round(share, 2) for word, share in shares(token, ("yes", "no")).items()}
-    {'yes': 0.3, 'no': 0.6}
-    """
+    """Return the probability of each of `words`, summed over the alternatives that begin it."""
     summed = dict.fromkeys(words, 0.0)
     for begun, logprob in rivals(token):
         for word in summed:
@@ -120,11 +102,16 @@ def shares(token: TokenLogprob, words: Iterable[str]) -> dict[str, float]:
     return summed
 
 
+def alternatives(token: TokenLogprob) -> Iterable[tuple[str, float]]:
+    """Return the texts that may stand at the position of `token`, with their log-probabilities."""
+    return {token.token: token.logprob, **token.top}.items()
+
+
 def rivals(token: TokenLogprob) -> Iterator[tuple[str, float]]:
     """Yield the word that each alternative to `token` begins, folded, with its log-probability.
 
     Spaces and quotation marks around it are dropped; alternatives without a word are left out.
     """
-    for text, logprob in {token.token: token.logprob, **token.top}.items():
+    for text, logprob in alternatives(token):
         if word := _WORD.search(text.translate(_BLANKS)):
             yield word[0].casefold(), logprob

@@ -23,6 +23,7 @@ from spanjury.judges.core import (
     Outcome,
     PermanentModelError,
     Reply,
+    Report,
     UnusableModelError,
     Usage,
     first_error_alone,
@@ -147,6 +148,13 @@ class Answer(Generic[R]):
                 return _written_instead(self.reply)
             case _:
                 return self.reading.problem
+
+    @property
+    def unscored(self) -> Report:
+        """The report of a judge that got no usable reply; raises `ValueError` if there is one."""
+        return Report(
+            outcome=self.outcome, reason=self.reason, reply=self.reply.text, usage=self.usage
+        )
 
 
 async def ask(

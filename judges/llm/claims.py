@@ -204,14 +204,19 @@ class ClaimJudge:
             claims, usage = _split_claims(reply.value, claims), reply.usage
         if not claims:
             return replace(abstention("the output makes no claim"), usage=usage)
-        replies = await self._check(segment, aspect, claims)
+        calls = [
+            claims[start : start + self.per_call] for start in range(0, len(claims), self.per_call)
+        ]
+        replies = await asked_together(
+            [partial(self._check, segment, aspect, together) for together in calls]
+        )
         usage = sum((reply.usage for reply in replies), usage)
         failed = next((reply for reply in replies if reply.value is None), None)
         if failed is not None:
             return replace(failed.unscored, usage=usage)
         findings = [
             finding
-            for asked, reply in zip(self._calls(claims), replies, strict=True)
+            for asked, reply in zip(calls, replies, strict=True)
             for finding in _findings(asked, reply)
         ]
         report = _report(findings, segment=segment, aspect=aspect, max_spans=self.max_spans)
@@ -229,17 +234,6 @@ class ClaimJudge:
 
     async def _check(
         self, segment: Segment, aspect: Aspect, claims: Sequence[Claim]
-    ) -> list[TypedReply[CheckedClaims]]:
-        """Ask about all claims; the calls run concurrently."""
-        return await asked_together(
-            [
-                partial(self._check_together, segment, aspect, together)
-                for together in self._calls(claims)
-            ]
-        )
-
-    async def _check_together(
-        self, segment: Segment, aspect: Aspect, claims: Sequence[Claim]
     ) -> TypedReply[CheckedClaims]:
         output = aspect.task.output_header
         shown = shown_texts(segment, aspect)
@@ -248,14 +242,12 @@ class ClaimJudge:
             del shown[output]
         numbered = chain(("Claims",), (f"Claims {number}" for number in count(2)))
         list_name = next(name for name in numbered if name not in shown)
-        in_context = self.split == "rules"
+        context = fill_template("claims-context.txt", {"output": output})
         slots = {
             "description": describe(aspect),
             "inputs": f"the {' and the '.join(listed(inputs))}",
             "claims": list_name,
-            "context": fill_template("claims-context.txt", {"output": output})
-            if in_context
-            else "",
+            "context": context if self.split == "rules" else "",
         }
         return await self._ask(
             CheckedClaims,
@@ -286,10 +278,6 @@ class ClaimJudge:
             decoding=decoding,
             logprobs_near=("verdict",),
         )
-
-    def _calls(self, claims: Sequence[Claim]) -> Iterator[Sequence[Claim]]:
-        for start in range(0, len(claims), self.per_call):
-            yield claims[start : start + self.per_call]
 
     def _decoding(self, *, logprobs: int = 0) -> Decoding:
         return Decoding(
@@ -387,7 +375,13 @@ def _report(
             doubt = "The model calls it supported, and quotes too few words to decide it."
         if doubt:
             verdict = "unclear"
-            unverified.append(_unverified(finding, reason=doubt, output=output))
+            start, end = finding.claim.start, finding.claim.end
+            likely = _UNKNOWN if finding.probability is None else finding.probability
+            unverified.append(
+                Unverified(
+                    start=start, end=end, text=output[start:end], probability=likely, reason=doubt
+                )
+            )
         counts[verdict] += 1
     decided = len(findings) - counts["unclear"]
     stated = [finding.probability for finding in findings]
@@ -459,21 +453,8 @@ def _merged(span: ErrorSpan, other: ErrorSpan) -> ErrorSpan:
     )
 
 
-def _unverified(finding: _Finding, *, reason: str, output: str) -> Unverified:
-    start, end = finding.claim.start, finding.claim.end
-    probability = _UNKNOWN if finding.probability is None else finding.probability
-    return Unverified(
-        start=start, end=end, text=output[start:end], probability=probability, reason=reason
-    )
-
-
 def _rationale(counts: Mapping[str, int]) -> str:
-    words = {
-        "supported": "supported",
-        "contradicted": "contradicted",
-        "missing": "not in the source",
-        "unclear": "not verified",
-    }
+    words = {"supported": "supported", **_CATEGORIES, "unclear": "not verified"}
     parts = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count]
     total = sum(counts.values())
     return f"{total} {'claim' if total == 1 else 'claims'}: {', '.join(parts)}."

@@ -29,25 +29,30 @@ from spanjury.judges.core import (
     RescoringMethod,
     Scale,
     Segment,
+    Usage,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer
+from spanjury.judges.llm.distilled_form import (
+    Layout,
+    Reading,
+    error_probability,
+    faulty_prefix,
+    from_percent,
+    list_prefix,
+    messages_for,
+    read_number,
+    read_verdict,
+    short_fingerprint,
+)
 from spanjury.judges.llm.error_list import CUE, render_errors
 from spanjury.judges.llm.expected_score import expected_number
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, located_errors
 from spanjury.judges.llm.parsed import ParsedReply
-from spanjury.judges.llm.percent import Reading, from_percent
 from spanjury.judges.llm.prompt import shown_texts
-from spanjury.judges.llm.short_prompt import Layout, messages_for, read_number, short_fingerprint
-from spanjury.judges.llm.verdict_first import (
-    error_probability,
-    faulty_prefix,
-    list_prefix,
-    read_verdict,
-)
 from spanjury.judges.text import defused
 
 _FIRST = "verdict-first"
@@ -202,22 +207,16 @@ class Distilled:
         self, request: ChatRequest, read: Callable[[Reply], ParsedReply], *, room: int
     ) -> Answer[ParsedReply]:
         """Ask until a reply can be read; after one that broke off, the `room` is doubled once."""
-        answer = await self._try(request, read, number=1, room=room)
-        usage, wider = answer.usage, room
-        for number in range(2, self.tries + 1):
-            if answer.outcome in {Outcome.SCORED, Outcome.REFUSED}:
-                break
+        model, usage, wider, number = defused(self.model), Usage(), room, 1
+        while True:
+            decoding = self._decoding(number, room=wider)
+            reply = await model.complete(replace(request, decoding=decoding))
+            usage += reply.usage
+            answer = Answer(reply=reply, reading=read(reply), usage=usage)
+            if number == self.tries or answer.outcome in {Outcome.SCORED, Outcome.REFUSED}:
+                return answer
+            number += 1
             wider = 2 * room if answer.outcome is Outcome.TRUNCATED else wider
-            answer = await self._try(request, read, number=number, room=wider)
-            usage += answer.usage
-        return replace(answer, usage=usage)
-
-    async def _try(
-        self, request: ChatRequest, read: Callable[[Reply], ParsedReply], *, number: int, room: int
-    ) -> Answer[ParsedReply]:
-        decoding = self._decoding(number, room=room)
-        reply = await defused(self.model).complete(replace(request, decoding=decoding))
-        return Answer(reply=reply, reading=read(reply), usage=reply.usage)
 
     def _decoding(self, number: int, *, room: int) -> Decoding:
         """Return the decoding of try `number`, from 1, with at most `room` tokens."""
@@ -238,12 +237,7 @@ class Distilled:
         """Return the report without its spans."""
         parsed = answer.reading
         if answer.outcome is not Outcome.SCORED or parsed.score is None:
-            return Report(
-                outcome=answer.outcome,
-                reason=answer.reason,
-                reply=answer.reply.text,
-                usage=answer.usage,
-            )
+            return answer.unscored
         score, problem = self._on(scale, parsed.score), ""
         if self.expected:
             expected = expected_number(answer.reply, written=parsed.score)

@@ -150,19 +150,15 @@ def _shown(example: _Example, aspect: Aspect, *, number: int) -> dict[str, str]:
 
 def review(spans: Sequence[ErrorSpan], score: float | None, *, scale: Scale) -> str:
     """Return a review in words: a line for each error, and the label of a score on the scale."""
-    return "\n".join(_review(spans, score, scale))
-
-
-def _review(spans: Sequence[ErrorSpan], score: float | None, scale: Scale) -> Iterator[str]:
+    lines = [] if spans else ["There is no problem."]
     for span in spans:
         quote = f'"{_line(span.text)}"' if span.text else "something is missing"
         severity = "" if span.severity is None else f" [{span.severity} of 5]"
         why = f": {_line(span.explanation)}" if span.explanation else ""
-        yield f"- {quote}{severity}{why}"
-    if not spans:
-        yield "There is no problem."
+        lines.append(f"- {quote}{severity}{why}")
     if score is not None and score in scale:
-        yield f"As a whole: {scale.label(score)}."
+        lines.append(f"As a whole: {scale.label(score)}.")
+    return "\n".join(lines)
 
 
 def _line(text: str) -> str:

@@ -12,17 +12,18 @@ that it may begin.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Reply, Scale, TokenLogprob
-from spanjury.judges.llm.answer_tokens import LEAST_SHARE, field_token, rivals
+from spanjury.judges.llm.answer_tokens import LEAST_SHARE, alternatives, field_token, rivals
+from spanjury.judges.llm.distilled_form import STEP
 from spanjury.judges.llm.error_list import CUE
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.lines import without_reasoning
-from spanjury.judges.llm.percent import STEP
 
 _AROUND = " \t\r\n▁ĠĊ"  # white space, also as written by tokenizers
+_NO_LOGPROBS = "no log-probabilities came with the reply"
 _HIGHEST = 100
 _NUMBERS = range(0, _HIGHEST + 1, STEP)
 
@@ -50,19 +51,22 @@ def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
     The reply must have log-probabilities.
     """
     if not any(token.top for token in reply.logprobs):
-        return Expected(problem="no log-probabilities came with the reply")
+        return Expected(problem=_NO_LOGPROBS)
     words = numbers(scale)
     if any(word != other and other.startswith(word) for word in words for other in words):
         return Expected(problem="a number of the scale begins another, and a token may be either")
     number = words[written - 1]
     answer = (without_reasoning(reply.text) or "").strip()
     tokens = _tokens(reply, answer=answer)
-    candidates = [token for token in tokens if token.token.strip(_AROUND) == number]
+    candidates = [token for token in tokens if _bare(token.token) == number]
     if len(candidates) > 1 and answer.partition("\n")[0].strip() == number:
         del candidates[1:]  # the score alone on a line comes first, remarks on it follow
     if len(candidates) != 1:
         return Expected(problem=f"{len(candidates)} tokens of the reply may be the score, not one")
-    return _expectation(candidates[0], values={word: score for score, word in enumerate(words, 1)})
+    values = {word: score for score, word in enumerate(words, 1)}
+    return _expectation(
+        (values.get(_bare(text)), logprob) for text, logprob in alternatives(candidates[0])
+    )
 
 
 def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
@@ -73,21 +77,12 @@ def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
     requested ones, worst first.
     """
     answer = (without_reasoning(reply.text) or "").strip()
-    first = next(
-        (token for token in _tokens(reply, answer=answer) if token.token.strip(_AROUND)), None
-    )
+    first = next((token for token in _tokens(reply, answer=answer) if _bare(token.token)), None)
     if first is None or not first.top:
-        return Expected(problem="no log-probabilities came with the reply")
-    folded = [word.casefold() for word in words]
-    values = {}
-    for alternative in (first.token, *first.top):
-        begun = alternative.strip(_AROUND)
-        labels = [
-            label for label, word in enumerate(folded, 1) if word.startswith(begun.casefold())
-        ]
-        if begun and len(labels) == 1:
-            values[begun] = labels[0]
-    return _expectation(first, values=values)
+        return Expected(problem=_NO_LOGPROBS)
+    return _expectation(
+        (_only_label(_bare(text), words), logprob) for text, logprob in alternatives(first)
+    )
 
 
 def expected_label(tokens: Sequence[TokenLogprob], *, mark: str, words: Sequence[str]) -> Expected:
@@ -105,14 +100,14 @@ def expected_label(tokens: Sequence[TokenLogprob], *, mark: str, words: Sequence
     token = field_token(tokens, "overall score", mark=mark)
     if token is None or not token.top:
         return Expected(problem="no log-probabilities came with the score")
-    folded = [word.casefold() for word in words]
-    weights: dict[int, float] = {}
-    for begun, logprob in rivals(token):
-        labels = [label for label, word in enumerate(folded, 1) if word.startswith(begun)]
-        if len(labels) == 1:
-            weight = math.exp(min(0.0, logprob))
-            weights[labels[0]] = weights.get(labels[0], 0.0) + weight
-    return _mean_of(weights)
+    return _expectation((_only_label(begun, words), logprob) for begun, logprob in rivals(token))
+
+
+def _only_label(begun: str, words: Sequence[str]) -> int | None:
+    """Return the number, from 1, of the only one of `words` that `begun` begins."""
+    folded = begun.casefold()
+    labels = [label for label, word in enumerate(words, 1) if word.casefold().startswith(folded)]
+    return labels[0] if begun and len(labels) == 1 else None
 
 
 def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
@@ -127,17 +122,12 @@ def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
     return kept
 
 
-def _expectation(token: TokenLogprob, *, values: Mapping[str, int]) -> Expected:
-    """Return the mean of the numbers among the alternatives of `token`, weighted by probability."""
+def _expectation(values: Iterable[tuple[int | None, float]]) -> Expected:
+    """Return the mean of values by their log-probabilities; a value off the scale is None."""
     weights: dict[int, float] = {}
-    for alternative, logprob in {token.token: token.logprob, **token.top}.items():
-        if (value := values.get(alternative.strip(_AROUND))) is not None:
+    for value, logprob in values:
+        if value is not None:
             weights[value] = weights.get(value, 0.0) + math.exp(min(0.0, logprob))
-    return _mean_of(weights)
-
-
-def _mean_of(weights: Mapping[int, float]) -> Expected:
-    """Return the weighted mean of the values; none if their total weight is too small."""
     total = math.fsum(weights.values())
     share = min(1.0, total)
     if share < LEAST_SHARE:
@@ -157,7 +147,7 @@ def expected_number(reply: Reply, *, written: int) -> Expected:
         cue was part of the request.
     """
     if not any(token.top for token in reply.logprobs):
-        return Expected(problem="no log-probabilities came with the reply")
+        return Expected(problem=_NO_LOGPROBS)
     tokens = _number_tokens(reply.logprobs, number=str(written))
     if not tokens:
         return Expected(problem=f"the number {written} is not made of whole tokens")
@@ -193,7 +183,7 @@ def _weighed(
 ) -> Iterator[tuple[float, float]]:
     """Yield the value of each alternative to the first token, with its probability."""
     token, *later = tokens
-    for text, logprob in {token.token: token.logprob, **token.top}.items():
+    for text, logprob in alternatives(token):
         digits = _bare(text)
         weight = math.exp(min(0.0, logprob))
         if not digits.isdecimal():

@@ -76,14 +76,6 @@ def _read(reply: Reply) -> Steps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Draw:
-    """A reply, and the score read from it."""
-
-    score: int
-    reply: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
     """The aspect, and the texts from which no score may be copied.
 
@@ -175,7 +167,7 @@ class GEval:
         return signature(
             "geval",
             model=self.model.signature,
-            prompt=geval_fingerprint(),
+            prompt=fingerprint(*map(read_template, _TEMPLATES)),
             steps=self.steps,
             repeats=self.repeats,
             temperature=decoding.temperature,
@@ -205,7 +197,7 @@ class GEval:
             steps, usage = written.reading.text, written.usage
             return await self._score(segment, aspect, steps=steps, usage=usage)
         why = f"no evaluation steps: {written.reading.problem or written.reason}"
-        return replace(_unscored(written, usage=written.usage), reason=why)
+        return replace(written.unscored, reason=why)
 
     async def _score(
         self, segment: Segment, aspect: Aspect, *, steps: str, usage: Usage = Usage()
@@ -227,7 +219,7 @@ class GEval:
         plain = ChatRequest(
             messages=ask_for_score(segment, aspect, steps=steps), decoding=self._decoding()
         )
-        by_grammar = replace(plain, decoding=replace(plain.decoding, grammar=geval_grammar(aspect)))
+        by_grammar = replace(plain, decoding=replace(plain.decoding, grammar=_grammar(aspect)))
         if not self._in_json:
             return by_grammar if self.form == "grammar" else plain
         mark = field_mark(texts_in_context(segment, aspect).values())
@@ -280,23 +272,31 @@ class GEval:
         likeliest = redrawn(request, partial(replace, temperature=0.0, logprobs=self.alternatives))
         answer = await self._ask(likeliest, case)
         usage += answer.usage
-        draw = _draw(answer)
-        if draw is None:
-            return _unscored(answer, usage=usage)
-        expected = expected_score(answer.reply, scale=case.aspect.scale, written=draw.score)
+        written = answer.reading.value
+        if answer.outcome is not Outcome.SCORED or written is None:
+            return replace(answer.unscored, usage=usage)
+        expected = expected_score(answer.reply, scale=case.aspect.scale, written=written)
         if expected.value is None:
             alike = request.decoding.temperature == 0
-            drawn = (draw,) if alike else ()
+            drawn = (answer,) if alike else ()
             report = await self._averaged(request, case, usage=usage, drawn=drawn)
             why = f"No expected score: {expected.problem}."
             return replace(report, rationale=f"{why} {report.rationale}")
         how = f"Expected score, with {expected.share:.0%} of the probability on the scale."
         return Report(
-            score=expected.value, rationale=f"{how} {_NO_SPANS}", reply=draw.reply, usage=usage
+            score=expected.value,
+            rationale=f"{how} {_NO_SPANS}",
+            reply=answer.reply.text,
+            usage=usage,
         )
 
     async def _averaged(
-        self, request: ChatRequest, case: _Case, *, usage: Usage, drawn: tuple[_Draw, ...] = ()
+        self,
+        request: ChatRequest,
+        case: _Case,
+        *,
+        usage: Usage,
+        drawn: tuple[Answer[Grade], ...] = (),
     ) -> Report:
         """Score by the mean of replies, including those already `drawn`."""
         draws = list(drawn)
@@ -304,10 +304,9 @@ class GEval:
         while len(draws) < wanted:
             answer = await self._ask(_seeded(request, len(draws)), case)
             usage += answer.usage
-            draw = _draw(answer)
-            if draw is None:
-                return _unscored(answer, usage=usage)
-            draws.append(draw)
+            if answer.outcome is not Outcome.SCORED:
+                return replace(answer.unscored, usage=usage)
+            draws.append(answer)
         return _mean(draws, repeats=self.repeats, usage=usage)
 
     async def _ask(self, request: ChatRequest, case: _Case) -> Answer[Grade]:
@@ -337,33 +336,19 @@ def _seeded(request: ChatRequest, number: int) -> ChatRequest:
     return redrawn(request, partial(replace, seed=seed + number))
 
 
-def _draw(answer: Answer[Grade]) -> _Draw | None:
-    score = answer.reading.value
-    if answer.outcome is not Outcome.SCORED or score is None:
-        return None
-    return _Draw(score=score, reply=answer.reply.text)
-
-
-def _unscored(answer: Answer[Grade] | Answer[Steps], *, usage: Usage) -> Report:
-    """Return the report on a model that gave no usable reply."""
-    return Report(
-        outcome=answer.outcome, reason=answer.reason, reply=answer.reply.text, usage=usage
-    )
-
-
-def _mean(draws: list[_Draw], *, repeats: int, usage: Usage) -> Report:
-    total, count = sum(draw.score for draw in draws), len(draws)
+def _mean(draws: Sequence[Answer[Grade]], *, repeats: int, usage: Usage) -> Report:
+    scores = [score for draw in draws if (score := draw.reading.value) is not None]
+    total, count = sum(scores), len(scores)
     if count < repeats:
         how = f"One reply in place of {repeats}, which would be alike at temperature 0."
     elif count == 1:
         how = "One reply."
     else:
-        scores = ", ".join(str(draw.score) for draw in draws)
-        how = f"Mean of {count} replies: {total}/{count} ({scores})."
+        how = f"Mean of {count} replies: {total}/{count} ({', '.join(map(str, scores))})."
     return Report(
         score=total / count,
         rationale=f"{how} {_NO_SPANS}",
-        reply="\n".join(draw.reply for draw in draws),
+        reply="\n".join(draw.reply.text for draw in draws),
         usage=usage,
     )
 
@@ -462,14 +447,9 @@ def reask_for_steps(problem: str, *, in_json: bool = False) -> Message:
     return Message(role="user", content=fill_template(name, {"problem": problem}))
 
 
-def geval_grammar(aspect: Aspect) -> str:
+def _grammar(aspect: Aspect) -> str:
     """Return a GBNF grammar of the numbers requested by `ask_for_score`."""
     return fill_template("geval.gbnf", {"numbers": alternatives(numbers(aspect.scale))})
-
-
-def geval_fingerprint() -> str:
-    """Return a digest of all templates of these prompts."""
-    return fingerprint(*map(read_template, _TEMPLATES))
 
 
 def _ends(aspect: Aspect) -> dict[str, str]:

@@ -39,13 +39,6 @@ def read_score(
         label counts as copied if a text has it next to the same words as the reply.
     cut
         Whether the reply broke off at its limit: its last word may be half of a score.
-
-    Examples
-    --------
-    >>> from spanjury.judges.tasks import Catalogue
-    >>> aspect = Catalogue.load().aspect("summarization", "coherence")
-    >>> read_score("Coherence: 4/5", aspect=aspect).value
-    4
     """
     answer = without_reasoning(reply)
     if answer is None:
@@ -54,8 +47,10 @@ def read_score(
     lines = [line for line in written if not _copied(line, aspect=aspect, material=material)]
     if not lines and written:
         return Grade(problem=_COPIED)
-    if cut and lines and len(_value(lines[-1], aspect=aspect).split()) == 1:
-        return Grade(problem=BREAKS_OFF)
+    if cut and lines:
+        value = _labelled(lines[-1], aspect=aspect) or lines[-1]
+        if len(value.split()) == 1:
+            return Grade(problem=BREAKS_OFF)
     labelled = [value for line in lines if (value := _labelled(line, aspect=aspect))]
     if labelled:
         return _agreed([read_grade(value, scale=aspect.scale) for value in labelled])
@@ -73,10 +68,6 @@ def read_score(
 def _copied(line: str, *, aspect: Aspect, material: Material) -> bool:
     value = _labelled(line, aspect=aspect)
     return bool(value) and (material.holds_line(line) or material.holds_score(value))
-
-
-def _value(line: str, *, aspect: Aspect) -> str:
-    return _labelled(line, aspect=aspect) or line
 
 
 def _labelled(line: str, *, aspect: Aspect) -> str:

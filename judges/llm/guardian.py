@@ -42,7 +42,6 @@ from spanjury.judges.core import (
     Outcome,
     PermanentModelError,
     Reply,
-    Report,
     Segment,
     Usage,
     WordSupport,
@@ -349,13 +348,7 @@ class Guardian:
         usage = sum((answer.usage for answer in answers), Usage())
         failed = next((each for each in answers if each.outcome is not Outcome.SCORED), None)
         if failed is not None:
-            report = Report(
-                outcome=failed.outcome,
-                reason=failed.reason,
-                reply=failed.reply.text,
-                usage=usage,
-            )
-            return CheckedPairs(unscored=report, usage=usage)
+            return CheckedPairs(unscored=replace(failed.unscored, usage=usage), usage=usage)
         return CheckedPairs(
             answers=tuple(map(self._support, pairs, answers)),
             reply="\n\n".join(answer.reply.text for answer in answers),

@@ -8,6 +8,7 @@ text.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from spanjury.judges.core import ReplySchema, Scale
@@ -28,17 +29,17 @@ _LONGEST_LINE = 400
 _NOT_OWN = "not all of its names end as in the form of the answer"
 
 
+@lru_cache(maxsize=256)
 def report_schema(
     *,
-    scores: Sequence[str],
-    severities: Sequence[str],
+    scores: tuple[str, ...],
+    severities: tuple[str, ...],
     max_errors: int,
-    mark: str,
-    inputs: Sequence[str] = (),
+    inputs: tuple[str, ...] = (),
     bounded: bool = False,
     verdict: VerdictPlace = "none",
 ) -> ReplySchema:
-    """Return the schema of a report, whose keys end in `mark`.
+    """Return the schema of a report, whose keys end in the variable of `with_mark`.
 
     Parameters
     ----------
@@ -53,27 +54,6 @@ def report_schema(
     verdict
         Position of the word that says whether there is an error.
     """
-    text = _report_text(
-        scores=tuple(scores),
-        severities=tuple(severities),
-        max_errors=max_errors,
-        inputs=tuple(inputs),
-        bounded=bounded,
-        verdict=verdict,
-    )
-    return ReplySchema(name="report", text=text.replace(_MARK, mark), bounded=bounded)
-
-
-@lru_cache(maxsize=256)
-def _report_text(
-    *,
-    scores: tuple[str, ...],
-    severities: tuple[str, ...],
-    max_errors: int,
-    inputs: tuple[str, ...],
-    bounded: bool,
-    verdict: VerdictPlace,
-) -> str:
     quote, line, errors = (
         ({"maxLength": _LONGEST_QUOTE}, {"maxLength": _LONGEST_LINE}, {"maxItems": max_errors})
         if bounded
@@ -96,13 +76,19 @@ def _report_text(
         **(faulty if verdict == "after" else {}),
         _REPORT_SCORE: _one_of(scores),
     }
-    return json.dumps(_object(report), ensure_ascii=False)
+    text = json.dumps(_object(report), ensure_ascii=False)
+    return ReplySchema(name="report", text=text, bounded=bounded)
+
+
+def with_mark(schema: ReplySchema, mark: str) -> ReplySchema:
+    """Return a schema whose keys end in `mark`."""
+    return replace(schema, text=schema.text.replace(_MARK, mark))
 
 
 def score_schema(scores: Sequence[str], *, mark: str) -> ReplySchema:
     """Return the schema of an object with one of `scores`."""
     text = json.dumps(_object({_SCORE: _one_of(scores)}), ensure_ascii=False)
-    return ReplySchema(name="score", text=text.replace(_MARK, mark))
+    return with_mark(ReplySchema(name="score", text=text), mark)
 
 
 def steps_schema(*, bounded: bool) -> ReplySchema:

@@ -41,17 +41,11 @@ from spanjury.judges.text import defused, named_plainly
 from spanjury.judges.text.words import Word, words
 
 _WITH, _WITHOUT = "likelihood.txt", "likelihood-without.txt"
-
 _LEAST_SOURCE = 400  # characters; a comparison with less of the source means little
-
 _HALVINGS = 4
-
 _WORST, _BEST = -4.0, -0.5  # mean log-likelihoods of the lowest and of the highest score
-
 _TOP_BAND = 0.875  # share of the scale, 4.5 of 1 to 5, from which a text counts as free of errors
-
 _BELOW = 0.999  # keeps a likely text with a span below the top band
-
 _LINKS = frozenset(
     """a an the and or but nor so as at by for from in into of off on onto out over to up upon
     with is are was were be been being am has have had do does did will would can could may might
@@ -60,11 +54,8 @@ _LINKS = frozenset(
     t""".split()  # noqa: SIM905 - a list this long reads best so
 )
 """Function words: they connect the words of a span, but are never a span by themselves."""
-
 _LONG = 3  # minimum number of words of a span as grave as a name or a number
-
 _GRAVER, _MILDER = 2, 1
-
 _SURPRISE, _GAIN = 3.0, 0.0  # in nats, chosen by span F1 on 54 training rows of CLIFF, with SmolLM2
 
 

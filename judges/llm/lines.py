@@ -94,21 +94,16 @@ _WORDINGS = {
     Label.SCORE: rf"(?:(?:the|my|final|total|quality) )*{_SCORE}(?: is)?",
 }
 
-
 SCORES = frozenset({Label.OVERALL_SCORE, Label.SCORE, Label.INLINE_SCORE})
 """Labels of the overall score."""
-
 
 GRADED = SCORES | {Label.SEVERITY}
 """Labels that are followed by a grade."""
 
-
 # Within other fields, such as a location, a score is quoted or only mentioned.
 _BEFORE_SCORES = frozenset({Label.NO_ERROR, Label.SEVERITY, Label.CATEGORY})
 
-
 _PATTERNS = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
-
 
 _EVIDENCE = re.compile(r"(?:source |input )?(?:evidence|quote from (?:an|the) (?:input|source))")
 

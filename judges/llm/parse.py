@@ -144,7 +144,7 @@ def parse(
     cut: bool = False,
     inputs: Sequence[str] = (),
 ) -> ParsedReply:
-    r"""Read as much of `reply` as possible, in time linear in its length.
+    """Read as much of `reply` as possible, in time linear in its length.
 
     Parameters
     ----------
@@ -157,11 +157,6 @@ def parse(
     inputs
         Names of the inputs that evidence may quote; fields of evidence are read only if there
         are any.
-
-    Examples
-    --------
-    >>> parse("**No Error**\n\nOverall score: 5/5", scale=Scale())
-    ParsedReply(errors=(), score=5, error_free=True, rationale='', problem='', faulty=None)
     """
     if not cut:
         exact = read_exact(reply, scale=scale, material=material, mark=mark)

@@ -103,9 +103,7 @@ class Prometheus:
         answer = await ask(self.model, request, read=_read, reask=None)
         reply, grade = answer.reply, answer.reading
         if answer.outcome is not Outcome.SCORED:
-            return Report(
-                outcome=answer.outcome, reason=answer.reason, reply=reply.text, usage=answer.usage
-            )
+            return answer.unscored
         score, problem = float(grade.value), ""
         if self.logprobs:
             expected = _expected(reply)

@@ -17,7 +17,7 @@ from spanjury.judges.core import Aspect, Message, ReplySchema, Segment, Task, fi
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.passages import listed
 from spanjury.judges.llm.grades import SEVERITY_WORDS, numbers
-from spanjury.judges.llm.json_form import report_schema
+from spanjury.judges.llm.json_form import report_schema, with_mark
 from spanjury.judges.llm.verdict import VerdictPlace
 from spanjury.judges.llm.wording import fill_template, read_template, template
 from spanjury.judges.tasks import describe
@@ -339,15 +339,15 @@ def schema(
     bounded: bool = False,
 ) -> ReplySchema:
     """Return the schema of the requested objects, the JSON counterpart of `grammar`."""
-    return report_schema(
+    unmarked = report_schema(
         scores=score_words(aspect, options),
         severities=_severities(options),
         max_errors=options.max_errors,
-        mark=mark,
-        inputs=quotable,
+        inputs=tuple(quotable),
         bounded=bounded,
         verdict=options.verdict,
     )
+    return with_mark(unmarked, mark)
 
 
 def alternatives(words: Sequence[str]) -> str:

@@ -17,13 +17,7 @@ _SHOWN = 200  # maximum number of characters shown of words that no input contai
 
 
 def read_evidence(value: str, *, inputs: Sequence[str]) -> ParsedEvidence | None:
-    """Return the evidence in the value of the field, or None if it quotes nothing.
-
-    Examples
-    --------
-    >>> read_evidence('"two dogs" (Context [2])', inputs=["Context [1]", "Context [2]"])
-    ParsedEvidence(quote='two dogs', input='Context [2]')
-    """
+    """Return the evidence in the value of the field, or None if it quotes nothing."""
     folded = value.casefold()
     first = max(
         (name for name in inputs if folded.startswith(name.casefold())), key=len, default=""
@@ -73,12 +67,10 @@ class Inputs:
             start = text.find(evidence.quote)
             if start >= 0:
                 return self._evidence(header, start, start + len(evidence.quote))
-        return None if named else self._nearly(evidence.quote)
-
-    def _nearly(self, quote: str) -> Evidence | None:
+        if named:
+            return None
         for header, locator in self._locators.items():
-            interval = locator.find(quote)
-            if interval:
+            if interval := locator.find(evidence.quote):
                 return self._evidence(header, interval.start, interval.end)
         return None
 

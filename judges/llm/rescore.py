@@ -43,55 +43,13 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreForm:
-    """The request for the score alone, on one aspect, with the mark of the conversation."""
-
-    aspect: Aspect
-    options: PromptOptions
-    mark: str
-
-    def restated(self, conversation: Sequence[Message], *, reply: str) -> tuple[Message, ...]:
-        """Return `conversation`, a reply with the list and no score, and the request for the score.
-
-        The list is a turn of the assistant, so that the model takes it for its own.
-        """
-        listed = reply.removesuffix(cue(self.mark)).rstrip("\n")
-        message = Message(role="assistant", content=listed)
-        return (*conversation, message, Message(role="user", content=self._fill("restate.txt")))
-
-    def ask_to_continue(self, problem: str) -> Message:
-        """Return the message after a continuation that did not begin with a score."""
-        return Message(role="user", content=self._fill("continue-reask.txt", problem=problem))
-
-    def ask_again(self, problem: str) -> Message:
-        """Return the message after an answer without a score."""
-        return Message(role="user", content=self._fill("restate-reask.txt", problem=problem))
-
-    def grammar(self, *, continued: bool) -> str:
-        """Return a GBNF grammar of the score alone; after the cue, with a space before it."""
-        slots = {
-            "blank": '" " ' if continued else "",
-            "scores": alternatives(score_words(self.aspect, self.options)),
-        }
-        return fill_template("score.gbnf", slots)
-
-    def _fill(self, name: str, *, problem: str = "") -> str:
-        slots = {
-            "problem": problem,
-            "cue": cue(self.mark),
-            "aspect": self.aspect.spoken,
-            "output": self.aspect.task.output_header,
-            "scores": ", ".join(score_words(self.aspect, self.options)),
-        }
-        return fill_template(name, slots)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForcedPrefix:
-    """An error list in the judge's own form, and its conversation.
+    """An error list in the judge's own form, and the conversation that asks for its score.
 
     Parameters
     ----------
+    mark
+        Mark of the labels in the conversation.
     text
         The reply with the list, up to the score.
     decoding
@@ -100,58 +58,86 @@ class ForcedPrefix:
         The judged texts; a score copied from them does not count.
     """
 
+    aspect: Aspect
+    options: PromptOptions
+    mark: str
     conversation: tuple[Message, ...]
     text: str
-    form: ScoreForm
     decoding: Decoding
     material: Material
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The spellings of the score, worst first."""
+        return score_words(self.aspect, self.options)
+
+    def ask(self, template: str, *, problem: str = "") -> Message:
+        """Return the message that asks for the score, after a reply with a `problem`, if any."""
+        slots = {
+            "problem": problem,
+            "cue": cue(self.mark),
+            "aspect": self.aspect.spoken,
+            "output": self.aspect.task.output_header,
+            "scores": ", ".join(self.words),
+        }
+        return Message(role="user", content=fill_template(template, slots))
+
+    def held(self, *, blank: str = "") -> Decoding:
+        """Return the decoding with a grammar of the score alone, if it has one, after `blank`."""
+        if not self.decoding.grammar:
+            return self.decoding
+        slots = {"blank": blank, "scores": alternatives(self.words)}
+        return replace(self.decoding, grammar=fill_template("score.gbnf", slots))
 
 
 async def continued(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
     """Have `model` continue where the score is due; raise `ModelError` if it cannot."""
-    form, asked, model = prefix.form, prefix.decoding, defused(model)
-    decoding = replace(
-        asked,
-        max_tokens=min(asked.max_tokens, _TOKENS),
-        grammar=form.grammar(continued=True) if asked.grammar else "",
-    )
+    model, scale, asked = defused(model), prefix.aspect.scale, prefix.held(blank='" " ')
+    decoding = replace(asked, max_tokens=min(asked.max_tokens, _TOKENS))
     request = ChatRequest(messages=prefix.conversation, prefix=prefix.text, decoding=decoding)
     reply = await model.complete(request)
-    grade, usage = _read_on(reply, scale=form.aspect.scale), reply.usage
+    grade, usage = _read_on(reply, scale=scale), reply.usage
     if grade.problem and reply.finish is not Finish.REFUSAL:
         message = Message(role="assistant", content=f"{prefix.text}{reply.text}")
-        again = (*prefix.conversation, message, form.ask_to_continue(grade.problem))
+        reask = prefix.ask("continue-reask.txt", problem=grade.problem)
+        again = (*prefix.conversation, message, reask)
         reply = await model.complete(replace(request, messages=again))
-        grade, usage = _read_on(reply, scale=form.aspect.scale), usage + reply.usage
+        grade, usage = _read_on(reply, scale=scale), usage + reply.usage
     return Answer(reply=_cut_short(reply, grade), reading=grade, usage=usage)
 
 
 async def restated(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
-    """Ask `model` for the score in a new turn; raise `ModelError` if it gives no reply."""
-    form, decoding = prefix.form, prefix.decoding
-    if decoding.grammar:
-        decoding = replace(decoding, grammar=form.grammar(continued=False))
+    """Ask `model` for the score in a new turn; raise `ModelError` if it gives no reply.
+
+    The list is a turn of the assistant, so that the model takes it for its own.
+    """
+    listed = prefix.text.removesuffix(cue(prefix.mark)).rstrip("\n")
+    message = Message(role="assistant", content=listed)
     return await ask(
         model,
         ChatRequest(
-            messages=form.restated(prefix.conversation, reply=prefix.text), decoding=decoding
+            messages=(*prefix.conversation, message, prefix.ask("restate.txt")),
+            decoding=prefix.held(),
         ),
         read=lambda reply: read_score(
             reply.text,
-            aspect=form.aspect,
+            aspect=prefix.aspect,
             material=prefix.material,
             cut=reply.finish is Finish.LENGTH,
         ),
-        reask=form.ask_again,
+        reask=lambda problem: prefix.ask("restate-reask.txt", problem=problem),
     )
 
 
 def rescored(
-    answer: Answer[Grade], spans: Sequence[ErrorSpan], *, method: RescoringMethod, form: ScoreForm
+    answer: Answer[Grade],
+    spans: Sequence[ErrorSpan],
+    *,
+    method: RescoringMethod,
+    words: Sequence[str],
 ) -> Rescoring:
-    """Return the rescoring of `spans` by `method`."""
+    """Return the rescoring of `spans` by `method`; `words` spell the scores, worst first."""
     scored = answer.outcome is Outcome.SCORED
-    words = score_words(form.aspect, form.options)
     return Rescoring(
         report=Report(
             outcome=answer.outcome,

@@ -8,7 +8,7 @@ aspects that read the same inputs: a model that is to judge fluency alone must n
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, make_dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import GenericAlias
 from typing import Annotated, Literal
 
@@ -196,7 +196,7 @@ class TogetherJudge:
 
     def _asked_with(self, aspect: Aspect) -> tuple[Aspect, ...]:
         """Return the aspects of the call that covers `aspect`, in the order of their names."""
-        task, catalogue = aspect.task.name, _catalogue()
+        task, catalogue = aspect.task.name, Catalogue.load()
         try:
             named = [
                 catalogue.aspect(task, name) for name in self._names if catalogue.has(task, name)
@@ -243,11 +243,6 @@ class TogetherJudge:
             logprobs=RIVALS,
             reasoning=self.reasoning,
         )
-
-
-@cache
-def _catalogue() -> Catalogue:
-    return Catalogue.load()
 
 
 def _described(aspect: Aspect) -> str:

@@ -66,28 +66,14 @@ def error_probability(
 
 
 def share_of_yes(token: TokenLogprob) -> float | None:
-    """Return the probability of *yes* relative to *no*; None if both are too improbable.
-
-    Examples
-    --------
-    >>> import math
-    >>> rivals = {" yes": math.log(0.3), " no": math.log(0.6)}
-    >>> round(share_of_yes(TokenLogprob(token=" no", logprob=math.log(0.6), top=rivals)), 2)
-    0.33
-    """
+    """Return the probability of *yes* relative to *no*; None if both are too improbable."""
     words = shares(token, (YES, NO))
     total = sum(words.values())
     return min(1.0, words[YES] / total) if total >= LEAST_SHARE else None
 
 
 def agreed_probability(verdicts: Sequence[bool]) -> float | None:
-    """Return the probability of an error from repeated assessments; None for fewer than two.
-
-    Examples
-    --------
-    >>> agreed_probability([True, True, False, True, True])
-    0.75
-    """
+    """Return the probability of an error from repeated assessments; None for fewer than two."""
     if len(verdicts) < 2:  # noqa: PLR2004
         return None
     return (sum(verdicts) + _PRIOR) / (len(verdicts) + 2 * _PRIOR)

@@ -36,13 +36,6 @@ def voted(assessments: Sequence[Sequence[ErrorSpan]], *, unusable: int = 0) -> V
     often (the longest of several), the median of the severities (halves round up), and the share
     of the votes as its probability. Unlocated spans are compared by their words. The explanation
     ends with the count. The order of the assessments and of their spans does not matter.
-
-    Examples
-    --------
-    >>> red = ErrorSpan(text="", explanation="It is red.", severity=2)
-    >>> kept = voted([[red], [red], []])
-    >>> kept.spans[0].explanation, kept.left_out
-    ('It is red. (2 of 3 assessments report it.)', 0)
     """
     reported = [(number, span) for number, spans in enumerate(assessments) for span in spans]
     groups: list[_Group] = []

@@ -69,11 +69,6 @@ class Carburacy(SummedRows, Signed):
             if not 0.0 < beta < math.inf:
                 raise ValueError(f"beta and training_beta must be above 0, got {beta!r}")
 
-    def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the value, 0 to 1, of the mean ROUGE of all samples."""
-        rows = self.statistics(samples)
-        return self.score_statistics([math.fsum(column) for column in zip(*rows, strict=True)])
-
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return the F1 of ROUGE-1, -2 and -L, and 1; two empty texts score 1."""
         outputs = [sample.output for sample in samples]

@@ -16,14 +16,6 @@ class Corpus(Sequence[Sample]):
     It is a sequence of its samples, and works as such for a metric that does not know it. A metric
     that does calls ``Corpus.of(samples).once(make, ...)``, and later metrics reuse the value. It
     belongs to one thread.
-
-    Examples
-    --------
-    >>> def lengths(corpus: Corpus) -> list[int]:
-    ...     return [len(sample.output) for sample in corpus]
-    >>> corpus = Corpus.of([Sample(output="abc")])
-    >>> corpus.once(lengths) is Corpus.of(corpus).once(lengths)
-    True
     """
 
     __slots__ = ("_made", "_samples")

@@ -54,14 +54,7 @@ def _refuse(name: str, need: str, lacking: Sequence[bool], *, ids: Sequence[str]
 
 
 def sample_of(segment: Segment) -> Sample:
-    r"""Return a sample whose source is the inputs of `segment`, one after another.
-
-    Examples
-    --------
-    >>> segment = Segment(segment_id="1", output="4", inputs={"Question": "2+2?", "Hint": "even"})
-    >>> sample_of(segment).source
-    '2+2?\n\neven'
-    """
+    """Return a sample whose source is the inputs of `segment`, one after another."""
     return Sample(
         output=segment.output,
         references=segment.references,

@@ -7,6 +7,7 @@ import math
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Literal, Protocol, get_args, runtime_checkable
 
@@ -67,7 +68,8 @@ def over_references(
     if is_choice and isinstance(metric, Ranked) and metric.ranking != metric:
         ranks = metric.ranking.score_segments(pairs)
         return _where_reduced(scores, ranks, sizes, reduce=reduce)
-    return _reduced(scores, sizes, reduce=reduce)
+    remaining = iter(scores)
+    return [reduce(list(islice(remaining, size))) for size in sizes]
 
 
 def _reducing(reduction: Reduction, *, card: MetricCard) -> Callable[[Sequence[float]], float]:
@@ -83,25 +85,13 @@ def _reducing(reduction: Reduction, *, card: MetricCard) -> Callable[[Sequence[f
             f"{card.name} has no {reduction} score, since neither direction is better; "
             "take the mean, or a function"
         )
-    return _highest if (reduction == "best") == (card.direction == "higher") else _lowest
+    is_highest = (reduction == "best") == (card.direction == "higher")
+    return partial(_extreme, choose=max if is_highest else min)
 
 
-def _highest(scores: Sequence[float]) -> float:
-    """Return the highest score, or NaN if any score is NaN."""
-    return math.nan if any(map(math.isnan, scores)) else max(scores)
-
-
-def _lowest(scores: Sequence[float]) -> float:
-    """Return the lowest score, or NaN if any score is NaN."""
-    return math.nan if any(map(math.isnan, scores)) else min(scores)
-
-
-def _reduced(
-    scores: Sequence[float], sizes: Sequence[int], *, reduce: Callable[[Sequence[float]], float]
-) -> list[float]:
-    """Reduce consecutive runs of scores with the lengths `sizes`."""
-    remaining: Iterator[float] = iter(scores)
-    return [reduce(list(islice(remaining, size))) for size in sizes]
+def _extreme(scores: Sequence[float], *, choose: Callable[[Sequence[float]], float]) -> float:
+    """Return the highest or the lowest score, or NaN if any score is NaN."""
+    return math.nan if any(map(math.isnan, scores)) else choose(scores)
 
 
 def _where_reduced(
@@ -179,11 +169,5 @@ class SummedRows(ABC):
 
 
 def add_rows(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Add rows of equal length, element by element.
-
-    Examples
-    --------
-    >>> add_rows([[1, 2], [3, 4]])
-    [4, 6]
-    """
-    return [sum(column) for column in zip(*rows, strict=True)]
+    """Add rows of equal length, element by element."""
+    return [math.fsum(column) for column in zip(*rows, strict=True)]

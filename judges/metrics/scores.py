@@ -23,7 +23,12 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.named import NamedMetric
-from spanjury.judges.metrics.reductions import RowMetric, over_references, rows_over_references
+from spanjury.judges.metrics.reductions import (
+    RowMetric,
+    add_rows,
+    over_references,
+    rows_over_references,
+)
 from spanjury.stats.arrays import FloatArray, cluster_numbers
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted, by_owner, mean_drop
@@ -74,7 +79,7 @@ class MetricScores:
         """
         metric = self.named.metric
         if isinstance(metric, MergeableMetric) and self.statistics is not None:
-            return metric.score_statistics(_summed([self.statistics[row] for row in rows]))
+            return metric.score_statistics(add_rows([self.statistics[row] for row in rows]))
         takes_no_less = isinstance(metric, CorpusMetric) and not isinstance(metric, MergeableMetric)
         if self.segments is None or takes_no_less:
             return None
@@ -166,7 +171,7 @@ def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:
     segments = _joined([part.segments for part in parts])
     statistics = _joined([part.statistics for part in parts])
     if statistics is not None and isinstance(named.metric, MergeableMetric):
-        corpus = named.metric.score_statistics(_summed(statistics))
+        corpus = named.metric.score_statistics(add_rows(statistics))
     elif parts[0].whole is not None:
         corpus = parts[0].whole
     else:
@@ -178,10 +183,6 @@ def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:
 def _joined(parts: Sequence[tuple[T, ...] | None]) -> tuple[T, ...] | None:
     present = [part for part in parts if part is not None]
     return tuple(chain.from_iterable(present)) if len(present) == len(parts) else None
-
-
-def _summed(rows: Sequence[Sequence[float]]) -> list[float]:
-    return [math.fsum(column) for column in zip(*rows, strict=True)]
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -240,18 +241,15 @@ def _effect(scores: MetricScores) -> Weighted | None:
     """Return the corpus score as a function of the weight of each segment."""
     metric = scores.named.metric
     if scores.statistics is not None and isinstance(metric, MergeableMetric):
-        return _of_sums(np.asarray(scores.statistics, dtype=np.float64), metric)
+        rows = np.asarray(scores.statistics, dtype=np.float64)
+
+        def weighted(counts: FloatArray) -> FloatArray:
+            return np.array([metric.score_statistics(total.tolist()) for total in counts @ rows])
+
+        return weighted
     if scores.corpus_of(()) is None or scores.segments is None:
         return None
     return mean_drop(scores.segments)
-
-
-def _of_sums(rows: FloatArray, metric: MergeableMetric) -> Weighted:
-    def weighted(counts: FloatArray) -> FloatArray:
-        totals = counts @ rows
-        return np.array([metric.score_statistics(total.tolist()) for total in totals])
-
-    return weighted
 
 
 _CHUNK = 250

@@ -38,12 +38,11 @@ class Tuning:
     intercept: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.threshold <= 1.0:
-            raise ValueError(f"threshold must be above 0 and at most 1, got {self.threshold!r}")
+        for name in ("threshold", "vouched"):
+            if not 0.0 < (value := getattr(self, name)) <= 1.0:
+                raise ValueError(f"{name} must be above 0 and at most 1, got {value!r}")
         if not 0.0 <= self.sentence_threshold <= 1.0:
             raise ValueError(f"sentence_threshold must be 0 to 1, got {self.sentence_threshold!r}")
-        if not 0.0 < self.vouched <= 1.0:
-            raise ValueError(f"vouched must be above 0 and at most 1, got {self.vouched!r}")
         if not self.slope > 0.0:
             raise ValueError(f"slope must be positive, got {self.slope!r}")
 

@@ -59,10 +59,7 @@ class FromSpans:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the judge's report with the score of its spans, if it has a score.
 
-        Raises
-        ------
-        JudgeError, ModelError
-            If the judge raises it.
+        Raises `JudgeError` or `ModelError` if the judge raises it.
         """
         report = await self.judge.assess(segment, aspect)
         if report.score is None:

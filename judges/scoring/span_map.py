@@ -45,11 +45,6 @@ class Curve:
     shares
         Share of the best score that remains at each knot, in ``[0, 1]``: 1 at the first knot, and
         never more than at the knot before.
-
-    Examples
-    --------
-    >>> Curve(penalties=(0.0, 5.0), shares=(1.0, 0.0)).at(1.0)
-    0.8
     """
 
     penalties: tuple[float, ...]
@@ -193,12 +188,13 @@ class SpanPenalty:
         counts = self._counts_placeless(aspect)
         counted = [span for span in spans if counts or span.interval is not None]
         if self.by == "error":
-            grades = [self._severity(span) for span in counted]
-            return tuple(self._of_errors(grades, at_least=k) for k in _SEVERITIES)
-        sentences = list(sentence_intervals(output))
-        by_sentence = _by_sentence(counted, sentences)
-        grades = [max(map(self._severity, errors), default=0) for errors in by_sentence]
-        return tuple(self._of_sentences(grades, len(sentences), at_least=k) for k in _SEVERITIES)
+            grades, units = [self._severity(span) for span in counted], len(counted)
+        else:
+            sentences = list(sentence_intervals(output))
+            by_sentence = _by_sentence(counted, sentences)
+            grades = [max(map(self._severity, errors), default=0) for errors in by_sentence]
+            units = len(sentences)
+        return tuple(self._exposed(grades, at_least=k, of=units) for k in _SEVERITIES)
 
     def misquotes(self, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> int:
         """Count the errors that quote words not in the text, if no other error counts.
@@ -220,13 +216,11 @@ class SpanPenalty:
     def _severity(self, span: ErrorSpan) -> int:
         return self.unknown if span.severity is None else span.severity
 
-    def _of_errors(self, grades: Sequence[int], *, at_least: int) -> float:
+    def _exposed(self, grades: Sequence[int], *, at_least: int, of: int) -> float:
+        """Return the exposure of `of` units, some of which have a grade."""
         struck = sum(grade >= at_least for grade in grades)
-        return (1 - self.rest) * (struck > 0) + self.rest * struck
-
-    def _of_sentences(self, grades: Sequence[int], sentences: int, *, at_least: int) -> float:
-        struck = sum(grade >= at_least for grade in grades)
-        return (1 - self.rest) * (struck > 0) + self.rest * min(1.0, struck / max(1, sentences))
+        share = min(1.0, struck / max(1, of)) if self.by == "sentence" else struck
+        return (1 - self.rest) * (struck > 0) + self.rest * share
 
 
 def _by_sentence(

@@ -1,6 +1,6 @@
 """The catalogue: all tasks and aspects by name, read from TOML tables."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -158,16 +158,6 @@ class Catalogue:
 
         Raises `ConfigError` if no task has all of these aspects, or if several tied tasks do not
         include `USUAL_TASK`.
-
-        Examples
-        --------
-        >>> catalogue = Catalogue.load()
-        >>> catalogue.likely_task(inputs={"question": "When?", "Context [1]": "It was in May."})
-        'question-answering'
-        >>> catalogue.likely_task(inputs={"Source": "The mill is old."}, output="The mill is new.")
-        'summarization'
-        >>> catalogue.likely_task(["simplicity"])
-        'simplification'
         """
         having = [task for task in self.tasks() if self.has(task.name, *aspects)]
         if not having:
@@ -297,19 +287,14 @@ def _of_rubric(rubric: Rubric, *, task: Task) -> Aspect:
 
 def describe(aspect: Aspect) -> str:
     """Return name, definition, extremes and confusable aspects of `aspect`, line by line."""
-    return "\n".join(_lines(aspect))
-
-
-def _lines(aspect: Aspect) -> Iterator[str]:
     name = aspect.spoken if is_criterion(aspect.name) else aspect.spoken.capitalize()
-    yield f"{name}: {aspect.definition}"
-    if aspect.worst:
-        yield f"At worst: {aspect.worst}"
-    if aspect.best:
-        yield f"At best: {aspect.best}"
+    lines = [f"{name}: {aspect.definition}"]
+    lines += [f"At worst: {aspect.worst}"] if aspect.worst else []
+    lines += [f"At best: {aspect.best}"] if aspect.best else []
     if aspect.confusable:
-        yield "Not to be judged here, though easily mixed up with it:"
-        yield from (f"- {other}" for other in aspect.confusable)
+        lines.append("Not to be judged here, though easily mixed up with it:")
+        lines += [f"- {other}" for other in aspect.confusable]
+    return "\n".join(lines)
 
 
 def _read_task(table: Table, *, former: Task | None) -> Task:

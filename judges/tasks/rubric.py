@@ -79,10 +79,7 @@ class Rubric:
     def of(cls, given: "Rubric | Path | str | Mapping[str, object]") -> "Rubric":
         """Return a rubric from itself, the path of its file, or the contents of a file.
 
-        Raises
-        ------
-        ConfigError
-            If it is invalid (see `read`).
+        Raises `ConfigError` if it is invalid (see `read`).
         """
         if isinstance(given, Rubric):
             return given

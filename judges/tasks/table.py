@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, DataError, choices_for
 from spanjury.judges.core.errors import reason_of
-from spanjury.judges.core.unique_keys import unique_keys
+from spanjury.judges.core.json_text import unique_keys
 
 _SEPARATORS = re.compile(r"[\s_-]+")
 

@@ -87,19 +87,11 @@ def fold(text: str) -> str:
     >>> fold("“Straße”  —\n‘Eﬃcient …’")
     "'strasse'-'efficient.'"
     """
-    parts = _RUN.split(_characters(text)[0])  # text between runs, and the groups' marks
-    return _ordered("".join(filter(None, parts)))
+    return fold_with_map(text).text
 
 
 def fold_with_map(text: str) -> Folded:
-    """Fold `text` as `fold` does, and keep a map to its code points.
-
-    Examples
-    --------
-    >>> folded = fold_with_map("Die  Straße")
-    >>> folded.text, folded.origin(4, end=11)
-    ('die strasse', (5, 11))
-    """
+    """Fold `text` as `fold` does, and keep a map to its code points."""
     characters, origins = _characters(text)
     kept: list[str] = []
     keys, firsts, widths = [0], [0], [1]
@@ -120,13 +112,10 @@ def fold_with_map(text: str) -> Folded:
         firsts.append(done)
         widths.append(1)
     kept.append(characters[done:])
-    folded = _ordered("".join(kept))
+    folded = "".join(kept)
+    if not folded.isascii():  # combining marks that a dropped space made adjacent are reordered
+        folded = unicodedata.normalize("NFD", folded)
     return Folded(text=folded, origins=origins, keys=keys, firsts=firsts, widths=widths)
-
-
-def _ordered(text: str) -> str:
-    """Reorder combining marks canonically where a dropped space made them adjacent."""
-    return text if text.isascii() else unicodedata.normalize("NFD", text)
 
 
 def _characters(text: str) -> tuple[str, Sequence[int]]:

@@ -30,13 +30,6 @@ class KeptByText(Generic[T]):
     ----------
     make
         The function; its result must depend on the text alone.
-
-    Examples
-    --------
-    >>> made = []
-    >>> length = KeptByText(lambda text: made.append(text) or len(text), most=4)
-    >>> [length(text) for text in ("one", "two", "two", "a", "one")], made
-    ([3, 3, 3, 1, 3], ['one', 'two', 'a', 'one'])
     """
 
     __slots__ = ("_kept", "_lock", "_make", "_most", "size")
@@ -59,12 +52,6 @@ class KeptByText(Generic[T]):
             self._keep(text, result)
         return result
 
-    def clear(self) -> None:
-        """Forget all texts."""
-        with self._lock:
-            self._kept.clear()
-            self.size = 0
-
     def _keep(self, text: str, result: T) -> None:
         with self._lock:
             if text not in self._kept:
@@ -79,12 +66,6 @@ class KeptByWord(dict[str, T]):
     """A cached function of a word, as a dict: a lookup is faster than a function call.
 
     Strings too long to be words are not cached. When the cache is full, it is emptied.
-
-    Examples
-    --------
-    >>> size = KeptByWord(len)
-    >>> size["word"], [*map(size.__getitem__, ["a", "word"])]
-    (4, [1, 4])
     """
 
     __slots__ = ("_make",)

@@ -74,13 +74,7 @@ _MARGIN = 2  # minimum ratio to the marker words of the other text's language
 
 
 def script(text: str) -> str | None:
-    """Return the script of most letters of `text`; None if it has no letters.
-
-    Examples
-    --------
-    >>> script("Привет, Bob"), script("42")
-    ('Cyrillic', None)
-    """
+    """Return the script of most letters of `text`; None if it has no letters."""
     sample = text[:SAMPLE]
     if sample.isascii():
         return _LATIN if _SCRIPTS[_LATIN].search(sample) else None
@@ -99,13 +93,7 @@ def _is_mostly_ascii(sample: str) -> bool:
 
 
 def different_languages(left: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
-    """Return the languages of two sequences of folded words if they surely differ, else None.
-
-    Examples
-    --------
-    >>> different_languages("der Hund und die Katze".split(), "the dog and the cat".split())
-    ('German', 'English')
-    """
+    """Return the languages of two sequences of folded words if they surely differ, else None."""
     lefts, rights = _hits(left), _hits(right)
     language = max(lefts, key=lefts.__getitem__)
     other = max(rights, key=rights.__getitem__)
@@ -121,11 +109,6 @@ def foreign_language(folded: Sequence[str]) -> str | None:
     """Return the language of folded words if it is likelier than English, else None.
 
     Each distinct word counts once, so that a frequent name cannot decide.
-
-    Examples
-    --------
-    >>> foreign_language("el puente se cerro y no abrira".split())
-    'Spanish'
     """
     different = set(folded)
     hits = {
@@ -139,13 +122,7 @@ def foreign_language(folded: Sequence[str]) -> str | None:
 
 
 def foreign(text: str, *, name: str) -> str:
-    """Return a clause about the script or the language of a text; empty if it may be English.
-
-    Examples
-    --------
-    >>> foreign("Der Hund und die Katze schlafen.", name="output")
-    'the output is German'
-    """
+    """Return a clause about the script or the language of a text; empty if it may be English."""
     written = script(text)
     if written not in {None, _LATIN}:
         return f"the {name} is in {written} script"
@@ -183,11 +160,6 @@ def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
 
     The language of the output is ``"unknown"`` if the source is English and the output is not:
     too few of its words are English function words, and too few of the others occur in the source.
-
-    Examples
-    --------
-    >>> unlike_languages("The dog and the cat are asleep.", "Koira ja kissa nukkuvat nyt.")
-    ('English', 'unknown')
     """
     given, written = (folded_words(text[:SAMPLE]) for text in (source, output))
     language, other = _likely_language(given), _likely_language(written)

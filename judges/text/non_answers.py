@@ -61,11 +61,6 @@ def non_answer(output: str, inputs: Mapping[str, str]) -> NonAnswer | None:
     ----------
     inputs
         Header -> text. Those called a question, or that end in a question mark, are questions.
-
-    Examples
-    --------
-    >>> non_answer("I'm sorry, but I can't help with that.", {}).category
-    'refusal'
     """
     if not any(map(str.isalnum, output)):
         return NonAnswer(EMPTY, "The output has no words.", 5)
@@ -77,13 +72,7 @@ def non_answer(output: str, inputs: Mapping[str, str]) -> NonAnswer | None:
 
 
 def coded(output: str) -> str:
-    """Describe how an output is coded, if it is unreadable; empty for plain text.
-
-    Examples
-    --------
-    >>> coded("VGhlIGNpdHkgY291bmNpbCBhcHByb3ZlZA==")
-    'the output is a code, as Base64 or hexadecimal digits are'
-    """
+    """Describe how an output is coded, if it is unreadable; empty for plain text."""
     length = sum(map(len, output.split()))
     if _share(_ESCAPE, output, of=length) >= _ESCAPED:
         return "the characters of the output are written as codes, as in HTML or a URL"

@@ -63,13 +63,7 @@ def restatements(sentence: str, *, is_source: bool = False) -> Iterator[str]:
 
 
 def unfronted(sentence: str) -> str:
-    """Return a sentence with its first phrase or clause at the end; unchanged without one.
-
-    Examples
-    --------
-    >>> unfronted("If it rains, the match is off.")
-    'the match is off if it rains.'
-    """
+    """Return a sentence with its first phrase or clause at the end; unchanged without one."""
     match = _FRONTED.fullmatch(sentence.strip())
     if not match or _SEAM.search(match["rest"]):
         return sentence

@@ -18,6 +18,18 @@ _ABBREVIATIONS = frozenset(
 _LONGEST = max(map(len, _ABBREVIATIONS))
 _SPACED = frozenset(("e", "i", "z"))  # first letters of "e. g.", "i. e." and "z. B."
 _OPENING = "(['\"“‘«"
+_LABEL = re.compile(
+    r"""\b(?i:annex|appendix|arm|bag|block|box|building|category|chapter|choice|class|clause|cohort
+    |column|compound|condition|diet|district|division|drug|exhibit|factor|figure|gate|grade|group
+    |hall|hepatitis|influenza|item|layer|level|line|list|model|option|package|panel|part|phase|plan
+    |platform|point|product|protein|protocol|question|room|round|route|row|sample|scenario|schedule
+    |section|sector|series|site|stage|step|strain|study|substance|subtype|table|task|team|terminal
+    |tier|treatment|type|unit|variant|version|vial|vitamin|ward|wing|zone)s?
+    \s(?:[A-Z],?\s(?:and|or|to)\s)?[A-Z]\Z""",
+    re.VERBOSE,
+)
+"""A letter that is a label (``drug A``, ``groups A and B``), not an initial."""
+_LABEL_REACH = 24  # code points before a full stop that are searched for a label
 _WRAPPED = range(30, 121)
 """Lengths of lines, in code points, that an editor or a mail program may have wrapped."""
 _WORD = re.compile(r"\s*(\S*)")
@@ -54,9 +66,11 @@ def sentences(text: str) -> list[Sentence]:
     """Split `text` into sentences.
 
     A full stop does not end a sentence after an abbreviation or an initial, or within a word or a
-    number. An empty line, or a new line that starts a list item, always ends a sentence. Any other
-    new line ends one too, unless the next line begins in lower case or the line was wrapped. A line
-    counts as wrapped if it has 30 to 120 code points and no room for the next word.
+    number. A letter after a noun such as ``drug`` or ``group`` is a label, not an initial, unless
+    another initial or a word in lower case follows. An empty line, or a new line that starts a list
+    item, always ends a sentence. Any other new line ends one too, unless the next line begins in
+    lower case or the line was wrapped. A line counts as wrapped if it has 30 to 120 code points and
+    no room for the next word.
 
     Returns
     -------
@@ -194,6 +208,8 @@ def _is_certain(text: str, end: int) -> bool:
     """Return whether a sentence ends at `end`, whatever text may follow."""
     if end == len(text) and text[end - 1] != "\n":
         return False
+    if _is_label(text, end - 1) and text[end:].isspace():
+        return False  # the next word may continue the sentence
     last = text[:end].rstrip("\n")
     if text[end - 1] != "\n" or last[-1:] in _CLOSED:
         return True
@@ -203,8 +219,9 @@ def _is_certain(text: str, end: int) -> bool:
 
 def sentence_intervals(text: str) -> Iterator[tuple[int, int]]:
     """Yield ``(start, end)`` of each of the `sentences` of `text`, faster than `sentences`."""
+    width = max((len(line) for line in text.split("\n") if len(line) in _WRAPPED), default=0)
     start = 0
-    for end in (*_ends(text), len(text)):
+    for end in (*_ends_at(text, width=width), len(text)):
         first, last = start, end
         while first < last and text[first].isspace():
             first += 1
@@ -213,12 +230,6 @@ def sentence_intervals(text: str) -> Iterator[tuple[int, int]]:
                 last -= 1
             yield first, last
         start = end
-
-
-def _ends(text: str) -> list[int]:
-    """Return the offsets at which sentences end."""
-    width = max((len(line) for line in text.split("\n") if len(line) in _WRAPPED), default=0)
-    return _ends_at(text, width=width)
 
 
 def _ends_at(text: str, *, width: int) -> list[int]:
@@ -251,10 +262,9 @@ def _ends_here(text: str, match: re.Match[str], *, width: int) -> bool:
 def _wraps(text: str, at: int, *, width: int) -> bool:
     """Return whether the new line at `at` is within a sentence."""
     length = at - (text.rfind("\n", 0, at) + 1)
-    word = _WORD.match(text, at + 1)
-    assert word is not None  # it may be empty
-    full = length in _WRAPPED and length + 1 + len(word[1]) > width
-    return full or word[1][:1].islower()
+    word = _word_at(text, at + 1)
+    full = length in _WRAPPED and length + 1 + len(word) > width
+    return full or word[:1].islower()
 
 
 def _abbreviates(text: str, stop: int) -> bool:
@@ -263,6 +273,24 @@ def _abbreviates(text: str, stop: int) -> bool:
     word = before[-1].lstrip(_OPENING) if before else ""
     if word in _SPACED or (word == "g" and before[-2:-1] and before[-2].lstrip(_OPENING) == "e."):
         return True  # "i. e." and "e. g.", but not "200 g."
-    if len(word) == 1:
-        return (word.isupper() and word != "I") or word.lower() in _ABBREVIATIONS
+    if len(word) == 1 and word.isupper():
+        return word != "I" and not (_is_label(text, stop) and _may_end(text, stop + 1))
     return len(word) <= _LONGEST and word.lower() in _ABBREVIATIONS
+
+
+def _is_label(text: str, stop: int) -> bool:
+    """Return whether a letter that is a label precedes the mark at `stop`."""
+    return _LABEL.search(text, max(0, stop - _LABEL_REACH), stop) is not None
+
+
+def _may_end(text: str, end: int) -> bool:
+    """Return whether the word after `end` is neither in lower case nor an initial."""
+    word = _word_at(text, end)
+    return not word[:1].islower() and not (word[1:] == "." and word[0].isupper())
+
+
+def _word_at(text: str, start: int) -> str:
+    """Return the first word of ``text[start:]``; it may be empty."""
+    word = _WORD.match(text, start)
+    assert word is not None
+    return word[1]

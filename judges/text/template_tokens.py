@@ -78,13 +78,7 @@ def split_tokens(text: str, *, own: tuple[str, ...] = (), reasoning: bool = True
 
 
 def join_tokens(text: str, *, own: tuple[str, ...] = ()) -> str:
-    """Undo `split_tokens`, except for reasoning tags.
-
-    Examples
-    --------
-    >>> join_tokens(split_tokens("a <|im_end|> b < |im_end|> c"))
-    'a <|im_end|> b < |im_end|> c'
-    """
+    """Undo `split_tokens`, except for reasoning tags."""
     pattern, _ = _token(own)
     return pattern.sub(lambda token: token[0][:-1] if len(token[0]) > 1 else token[0], text)
 

@@ -17,9 +17,8 @@ References
 """
 
 import math
-from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -115,11 +114,6 @@ def reordered(output: Sequence[str], reference: Sequence[str], *, likeness: floa
     """Return the words of `output` after all shifts that leave fewer words to edit.
 
     Similar words (see `alike_positions`) can form a run, but still count as different.
-
-    Examples
-    --------
-    >>> reordered("d a b c".split(), "a b c d".split(), likeness=0.0)
-    ['a', 'b', 'c', 'd']
     """
     by_character = sorted({*output, *reference})  # so that codes sort like words
     code = {word: chr(number) for number, word in enumerate(by_character)}
@@ -170,11 +164,6 @@ def moved_phrases(before: Sequence[str], after: Sequence[str]) -> list[tuple[int
     """Return characters and words of each phrase that the new order has further back.
 
     Words that moved forward are in none.
-
-    Examples
-    --------
-    >>> moved_phrases("dd e a b".split(), "a b dd e".split())
-    [(3, 2)]
     """
     phrases, at = [], 0
     while at < len(before):
@@ -244,26 +233,23 @@ class _ErrorRate(SummedRows, Signed):
     lowercase: bool = False
 
     libraries: ClassVar[tuple[str, ...]] = ("rapidfuzz",)
+    by_words: ClassVar[bool]
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return edits and the length of the reference in units."""
+        cut: Callable[[str], Sequence[str]] = str.split if self.by_words else str.strip
         rows: list[list[float]] = []
         for sample in samples:  # one by one: caching words costs more than computing the edits
             output, reference = sample.output, sample.references[0]
             if self.lowercase:
                 output, reference = output.lower(), reference.lower()
-            wanted = self._cut(reference)
-            rows.append([Levenshtein.distance(self._cut(output), wanted), len(wanted)])
+            wanted = cut(reference)
+            rows.append([Levenshtein.distance(cut(output), wanted), len(wanted)])
         return rows
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the rate of summed counts."""
         return total[0] / max(1, total[1])
-
-    @staticmethod
-    @abstractmethod
-    def _cut(text: str) -> Sequence[str]:
-        """Return the units of `text`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,10 +257,7 @@ class Wer(_ErrorRate):
     """Edits of words (split at white space) per word of the reference; 0 and up."""
 
     kind: ClassVar[str] = "wer"
-
-    @staticmethod
-    def _cut(text: str) -> Sequence[str]:
-        return text.split()
+    by_words: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +268,4 @@ class Cer(_ErrorRate):
     """
 
     kind: ClassVar[str] = "cer"
-
-    @staticmethod
-    def _cut(text: str) -> Sequence[str]:
-        return text.strip()
+    by_words: ClassVar[bool] = False

@@ -12,8 +12,8 @@ References
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import ClassVar, Literal, get_args
 
@@ -34,7 +34,6 @@ from spanjury.judges.metrics.words.grams import (
     GramCounts,
     batch_gram_counts,
     gram_counts,
-    words_13a,
 )
 from spanjury.judges.metrics.words.ids import Ids
 from spanjury.judges.metrics.words.tokens import without_lone_surrogates
@@ -51,14 +50,15 @@ _SEPARATORS = re.compile(r"[\x1c-\x1f]")  # white space in Python, and so in sac
 _CUTTERS = {"char": TokenizerChar(), "intl": TokenizerV14International(), "zh": TokenizerZh()}
 
 
-def bleu_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
-    """Tokenize `text` with sacrebleu's tokenizer of that name."""
+def bleu_tokens(text: str, tokenizer: Tokenizer, *, lowercase: bool = False) -> Sequence[str]:
+    """Tokenize `text`, or its lower-cased form, with sacrebleu's tokenizer of that name."""
+    text = text.lower() if lowercase else text
     if tokenizer == "whitespace":
         return text.split()
     text = text.rstrip()  # like sacrebleu, before it joins words broken at the end of a line
     if tokenizer == "13a":
-        words = words_13a(text)
-        return bleuscore.tokenizer_13a(_native(text)) if words is None else words
+        # Native code can read neither lone surrogates nor all that is white space in Python.
+        return bleuscore.tokenizer_13a(_SEPARATORS.sub(" ", without_lone_surrogates(text)))
     cut: str = _CUTTERS[tokenizer](text.rstrip())
     return cut.split()
 
@@ -66,16 +66,12 @@ def bleu_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
 @lru_cache(maxsize=16)
 def bleu_cut(tokenizer: Tokenizer, *, lowercase: bool = False) -> Cut:
     """Return `bleu_tokens`, optionally of the lower-cased text, as the cut of a corpus."""
-    words = partial(_lowered_tokens if lowercase else bleu_tokens, tokenizer=tokenizer)
+    words = partial(bleu_tokens, tokenizer=tokenizer, lowercase=lowercase)
     if tokenizer not in {"13a", "whitespace"}:
         return Cut(words=words)
     plain: Plain = "in lower case" if lowercase else "as it is"
     # "13a" removes "<skipped>", and then joins words that were hyphenated at the end of a line.
     return Cut(words=words, plain=plain, across=("-\n", ">\n"))
-
-
-def _lowered_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
-    return bleu_tokens(text.lower(), tokenizer)
 
 
 def match_rows(
@@ -96,19 +92,14 @@ def match_rows(
 def _rows(
     corpus: Corpus, *, order: int, tokenizer: Tokenizer, lowercase: bool
 ) -> list[list[float]]:
+    cut = bleu_cut(tokenizer, lowercase=lowercase)
     if any(len(sample.references) > 1 for sample in corpus):
-        samples = [*map(_in_lower_case, corpus)] if lowercase else corpus
-        return [_matches(sample, order=order, tokenizer=tokenizer) for sample in samples]
-    pairs = pairs_of(corpus, cut=bleu_cut(tokenizer, lowercase=lowercase))
+        return [_matches(sample, order=order, cut=cut.words) for sample in corpus]
+    pairs = pairs_of(corpus, cut=cut)
     sizes = pairs.sizes.reshape(-1, 2)
     counts = batch_gram_counts(pairs.ids, sizes, order=order)
     rows: list[list[float]] = np.hstack((sizes, counts[:, :, 2], counts[:, :, 0])).tolist()
     return rows
-
-
-def _in_lower_case(sample: Sample) -> Sample:
-    references = tuple(reference.lower() for reference in sample.references)
-    return replace(sample, output=sample.output.lower(), references=references)
 
 
 def bleu_score(
@@ -139,40 +130,12 @@ def bleu_score(
     return min(1.0, math.exp(brevity + logs / len(precisions)))
 
 
-def _native(text: str) -> str:
-    """Replace characters that native code cannot read: lone surrogates and some white space."""
-    return _SEPARATORS.sub(" ", without_lone_surrogates(text))
-
-
-def _native_counts(sample: Sample, *, order: int) -> list[float]:
-    output, references = _native(sample.output), [*map(_native, sample.references)]
-    bleu = bleuscore.compute([references], [output], order, ref_len_method="closest")
-    length, closest = (_whole(bleu[name]) for name in ("translation_length", "reference_length"))
-    totals = _totals(length, order)
-    shares = bleu["precisions"]
-    assert isinstance(shares, list)
-    # The library returns shares; rounding recovers the integer counts.
-    matches = [round(share * total) for share, total in zip(shares, totals, strict=True)]
-    return [length, closest, *matches, *totals]
-
-
-def _whole(value: float | list[float]) -> int:
-    assert isinstance(value, int)
-    return value
-
-
-def _totals(length: int, order: int) -> list[int]:
-    return [max(length - n, 0) for n in range(order)]
-
-
-def _matches(sample: Sample, *, order: int, tokenizer: Tokenizer) -> list[float]:
-    if tokenizer == "13a":
-        return _native_counts(sample, order=order)
-    words = bleu_tokens(sample.output, tokenizer)
-    references = [bleu_tokens(reference, tokenizer) for reference in sample.references]
+def _matches(sample: Sample, *, order: int, cut: Callable[[str], Sequence[str]]) -> list[float]:
+    words, references = cut(sample.output), [*map(cut, sample.references)]
     closest = min((abs(len(reference) - len(words)), len(reference)) for reference in references)[1]
     matches = [_clipped(words, references, n) for n in range(1, order + 1)]
-    return [len(words), closest, *matches, *_totals(len(words), order)]
+    totals = [max(len(words) - n, 0) for n in range(order)]
+    return [len(words), closest, *matches, *totals]
 
 
 def _clipped(words: Sequence[str], references: Sequence[Sequence[str]], order: int) -> int:
@@ -298,7 +261,7 @@ class SacreBleu(SummedRows):
 
     def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
         """Return the words of a text as written and as compared."""
-        words = bleu_tokens(text.lower() if self.lowercase else text, self.tokenize)
+        words = bleu_tokens(text, self.tokenize, lowercase=self.lowercase)
         return words, words
 
 

@@ -62,14 +62,7 @@ class WordNet:
     parts: tuple[_Part, ...] = field(repr=False)
 
     def synonyms(self, word: str) -> frozenset[str]:
-        """Return the single words of all synsets of `word`, an inflected form in lower case.
-
-        Examples
-        --------
-        >>> nothing = WordNet(version="3.0", parts=())
-        >>> nothing.synonyms("cars")
-        frozenset()
-        """
+        """Return the single words of all synsets of `word`, an inflected form in lower case."""
         return frozenset(
             synonym
             for part in self.parts

@@ -112,10 +112,6 @@ class RougeOptions:
         """The tokenization of the texts of a corpus."""
         return _rouge_cut(self.script, stem=self.stem)
 
-    def words(self, text: str) -> Sequence[str]:
-        """Return the words of `text`."""
-        return rouge_words(text, script=self.script, stem=self.stem)
-
     def measured(self, precision: float, recall: float) -> float:
         """Return the measure; F is 0 if both are 0."""
         total = precision + recall
@@ -177,7 +173,8 @@ class RougeL(Rouge1):
 
     def _long(self, sample: Sample) -> float:
         """Compare long texts 64 words at once: the same value in a fraction of the time."""
-        output, reference = map(self.words, (sample.output, sample.references[0]))
+        cut = partial(rouge_words, script=self.script, stem=self.stem)
+        output, reference = cut(sample.output), cut(sample.references[0])
         common = LCSseq.similarity(*(side.tolist() for side in token_ids(output, reference)))
         return self.measured(common / max(1, len(output)), common / max(1, len(reference)))
 

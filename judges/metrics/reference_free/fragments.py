@@ -7,7 +7,7 @@ References
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -16,12 +16,10 @@ import numpy as np
 from spanjury.judges.core import Sample
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.signed import Signed
-from spanjury.judges.metrics.words.cuts import FEW, NumberedTexts, numbered, ranges
+from spanjury.judges.metrics.words.cuts import NumberedTexts, numbered, ranges
 from spanjury.judges.metrics.words.grams import Tokens, check_order, check_tokens, words_cut
-from spanjury.judges.metrics.words.ids import Ids, contained, in_order, ranked
+from spanjury.judges.metrics.words.ids import Ids, contained, ranked
 from spanjury.stats.arrays import FloatArray
-
-_CROWDED = 20  # matches in the source per word of the output, above which a source is repetitive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +76,6 @@ def fragment_lengths(output: Sequence[Hashable], source: Sequence[Hashable]) -> 
 
     From each word that is not in a fragment yet, the longest match is taken, as in [1]_, figure 3:
     the search continues after each match that it meets, not within it.
-
-    Examples
-    --------
-    >>> fragment_lengths(["a", "b", "x", "c"], ["c", "a", "b"])
-    [2, 1]
     """
     tokens = set(source)
     pairs = set(pairwise(output))
@@ -137,79 +130,8 @@ def _both_sides(corpus: Corpus, *, tokens: Tokens) -> tuple[NumberedTexts, Numbe
 def _fragments(corpus: Corpus, *, tokens: Tokens) -> list[tuple[Sequence[int], int]]:
     """Return the lengths of the fragments, and of the output, for each sample."""
     outputs, sources = _both_sides(corpus, tokens=tokens)
-    longest, doubtful = (
-        longest_matches(outputs, sources)
-        if len(corpus) > FEW
-        else (np.ones_like(outputs.ids), np.arange(len(corpus)))
-    )
-    fragments = [_taken(matches.tolist()) for matches in replace(outputs, ids=longest).apart]
-    for row in doubtful.tolist():
-        ours, theirs = (texts.taken(np.array([row])) for texts in (outputs, sources))
-        fragments[row] = fragment_lengths(ours.ids.tolist(), theirs.ids.tolist())
-    return [*zip(fragments, outputs.sizes.tolist(), strict=True)]
-
-
-def _taken(longest: Sequence[int]) -> list[int]:
-    """Return the lengths of matches, each beginning after the end of the one before."""
-    lengths, start = [], 0
-    while start < len(longest):
-        length = longest[start]
-        if length:
-            lengths.append(length)
-        start += length or 1
-    return lengths
-
-
-def longest_matches(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids]:
-    """Return for each word of the outputs the length of the longest match that begins there.
-
-    The second array has the texts that are not covered: a match begins within another one of the
-    same words, which the search of [1] would miss, or there are too many matches.
-    """
-    words = 1 + max(int(outputs.ids.max(initial=0)), int(sources.ids.max(initial=0)))
-    in_sources = sources.owners * words + sources.ids
-    in_sources.sort()
-    longest = contained(outputs.owners * words + outputs.ids, in_sources).astype(np.int64)
-    at, begins, of, crowded = _pairs_met(outputs, sources)
-    # On a diagonal, along which both texts agree, matches of two words form a longer one.
-    run, order = in_order((begins - at + outputs.ids.size) * (outputs.ids.size + 1) + at)
-    last = np.flatnonzero(np.diff(run, append=-1) != 1)
-    lengths = np.empty_like(run)
-    lengths[order] = np.repeat(last, np.diff(last, prepend=-1)) - np.arange(run.size) + 2
-    np.maximum.at(longest, at, lengths)
-    within = (at[1:] == at[:-1]) & (begins[1:] < begins[:-1] + lengths[:-1])
-    return longest, np.union1d(of[1:][within], crowded)
-
-
-def _pairs_met(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids, Ids, Ids]:
-    """Return where adjacent words of an output occur in its source, and the texts left out.
-
-    The first three arrays have the shape ``(matches,)`` and ascend: the index of the pair's first
-    word in the outputs, that in the sources, and the text. The last has the texts with too many
-    matches.
-    """
-    ours, theirs = (
-        np.flatnonzero(texts.owners[1:] == texts.owners[:-1]) for texts in (outputs, sources)
-    )
-    words = 1 + max(int(outputs.ids.max(initial=0)), int(sources.ids.max(initial=0)))
-    pairs, many = ranked(
-        np.concatenate(
-            [
-                texts.ids[starts] * words + texts.ids[starts + 1]
-                for texts, starts in ((outputs, ours), (sources, theirs))
-            ]
-        )
-    )
-    of = outputs.owners[ours]
-    wanted = of * many + pairs[: ours.size]
-    available, order = in_order(sources.owners[theirs] * many + pairs[ours.size :])
-    first, behind = (np.searchsorted(available, wanted, side=side) for side in ("left", "right"))
-    each = behind - first
-    many_met = np.bincount(of, weights=each, minlength=outputs.sizes.size)
-    crowded = many_met > _CROWDED * outputs.sizes
-    each[crowded[of]] = 0
-    begins = theirs[order[ranges(first, each)]]
-    return np.repeat(ours, each), begins, np.repeat(of, each), np.flatnonzero(crowded)
+    pairs = zip(outputs.apart, sources.apart, strict=True)
+    return [(fragment_lengths(ours.tolist(), theirs.tolist()), ours.size) for ours, theirs in pairs]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

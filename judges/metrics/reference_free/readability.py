@@ -18,7 +18,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -31,7 +31,6 @@ import numpy as np
 from spanjury.judges.core import ConfigError, Sample, fingerprint, signature
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.words.cuts import Cut, numbered, texts_of, word_strings
-from spanjury.judges.metrics.words.ids import Ids
 from spanjury.judges.text.kept import KeptByWord
 
 FIT: Final = "cmudict-1"
@@ -51,15 +50,10 @@ _VARIANT = re.compile(r"\(\d+\)$")
 
 
 def syllable_count(word: str) -> int:
-    """Count the syllables of `word`, in lower case; 1 without a vowel, as in a number.
-
-    Examples
-    --------
-    >>> [syllable_count(word) for word in ("very", "comfortable", "sometimes", "1935")]
-    [2, 4, 2, 1]
-    """
+    """Count the syllables of `word`, in lower case; 1 without a vowel, as in a number."""
     if not word.isascii():
-        word = _without_accents(word)
+        parts = unicodedata.normalize("NFKD", word)
+        word = "".join(char for char in parts if not unicodedata.combining(char))
     steps, longest = _pieces()
     count = len(_VOWELS.findall(word))
     for piece in longest.findall(f"^{word}$"):
@@ -98,11 +92,6 @@ def _longest_of(pieces: Sequence[str]) -> str:
     return f"(?:{'|'.join(branches)}){'' if all(pieces) else '?'}"
 
 
-def _without_accents(word: str) -> str:
-    parts = unicodedata.normalize("NFKD", word)
-    return "".join(char for char in parts if not unicodedata.combining(char))
-
-
 def word_list(text: str) -> list[str]:
     """Split at white space, in lower case and without punctuation; a hyphen joins.
 
@@ -123,13 +112,7 @@ READABLE_CUT: Final = Cut(words=word_list, plain="in lower case")
 
 
 def sentence_count(text: str) -> int:
-    """Count the sentences with more than two words; at least 1.
-
-    Examples
-    --------
-    >>> sentence_count("He left. Really? Nobody had seen him!")
-    1
-    """
+    """Count the sentences with more than two words; at least 1."""
     sentences: list[str] = _SENTENCE.findall(text)
     return max(1, len(sentences) - sentences.count(""))
 
@@ -163,22 +146,15 @@ def read_dictionary(path: str) -> Mapping[str, int]:
     return syllables
 
 
-class Syllables(KeptByWord[int]):
-    """The syllables of the words of a `word_list`.
+@lru_cache(maxsize=4)
+def syllables_of(dictionary: str) -> KeptByWord[int]:
+    """Return the syllables of the words of a `word_list`, cached between calls.
 
     A word that is not in the `dictionary`, a file for `read_dictionary`, is counted by its spelling
     (`syllable_count`). An empty path means no dictionary.
     """
-
-    def __init__(self, *, dictionary: str = "") -> None:
-        counts = read_dictionary(dictionary) if dictionary else {}
-        super().__init__(lambda word: counts.get(word) or syllable_count(word))
-
-
-@lru_cache(maxsize=4)
-def syllables_of(dictionary: str) -> Syllables:
-    """Return the `Syllables` of a dictionary, cached between calls."""
-    return Syllables(dictionary=dictionary)
+    counts = read_dictionary(dictionary) if dictionary else {}
+    return KeptByWord(lambda word: counts.get(word) or syllable_count(word))
 
 
 _EASIEST = 121.22  # reading ease of one monosyllabic word; rounding may exceed it
@@ -289,23 +265,25 @@ class ColemanLiau:
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return values from -39.52 up; an output without words has 0."""
         corpus = Corpus.of(samples)
-        counted = zip(corpus, corpus.once(_sentences), strict=True)
-        return [_grade(sample.output, sentences=many) for sample, many in counted]
+        return [*map(self._score, corpus, corpus.once(_sentences))]
 
-
-def _grade(text: str, *, sentences: int) -> float:
-    """Compute the formula of [1] of `ColemanLiau`."""
-    words = word_list(text)  # faster for one text than joining its numbered pieces
-    if not words:
-        return 0.0
-    letters = 100.0 * letter_count(text, words=words) / len(words)
-    return 0.0588 * letters - 0.296 * (100.0 * sentences / len(words)) - 15.8
+    def _score(self, sample: Sample, sentences: int) -> float:
+        """Compute the formula of [1]."""
+        words = word_list(sample.output)  # faster for one text than joining its numbered pieces
+        if not words:
+            return 0.0
+        letters = 100.0 * letter_count(sample.output, words=words) / len(words)
+        return 0.0588 * letters - 0.296 * (100.0 * sentences / len(words)) - 15.8
 
 
 def _counted(corpus: Corpus, *, dictionary: str) -> list[_Counts]:
     """Count words, sentences and syllables of each output."""
     texts = corpus.once(numbered, side="outputs", cut=READABLE_CUT)
-    syllables = _of_words(corpus, syllables_of(dictionary).__getitem__)
+    strings, spoken = word_strings(corpus), syllables_of(dictionary)
+    counts = np.zeros(len(strings), dtype=np.int64)
+    present = np.flatnonzero(np.bincount(texts.ids))
+    counts[present] = [spoken[strings[number]] for number in present.tolist()]
+    syllables = counts[texts.ids]
     columns = (
         texts.sizes,
         texts.summed(syllables),
@@ -313,19 +291,9 @@ def _counted(corpus: Corpus, *, dictionary: str) -> list[_Counts]:
     )
     rows = zip(*(column.tolist() for column in columns), corpus.once(_sentences), strict=True)
     return [
-        _Counts(words=words, sentences=many, syllables=spoken, complex_words=hard)
-        for words, spoken, hard, many in rows
+        _Counts(words=words, sentences=many, syllables=each, complex_words=hard)
+        for words, each, hard, many in rows
     ]
-
-
-def _of_words(corpus: Corpus, count: Callable[[str], int]) -> Ids:
-    """Return `count` of each word of the outputs."""
-    texts = corpus.once(numbered, side="outputs", cut=READABLE_CUT)
-    strings = word_strings(corpus)
-    counts = np.zeros(len(strings), dtype=np.int64)
-    present = np.flatnonzero(np.bincount(texts.ids))
-    counts[present] = [count(strings[number]) for number in present.tolist()]
-    return counts[texts.ids]
 
 
 def _sentences(corpus: Corpus) -> list[int]:

@@ -23,7 +23,7 @@ Plain = Literal["as it is", "in lower case"]
 Side = Literal["outputs", "references", "sources", "compared"]
 """Texts of a corpus; "compared" are for each sample the output, then its references."""
 
-FEW = 8  # samples for which tokenizing one by one is faster than setting up the arithmetic
+_FEW = 8  # samples for which tokenizing one by one is faster than setting up the arithmetic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def ranges(starts: Ids, sizes: Ids) -> Ids:
 
 def numbered(corpus: Corpus, *, side: Side, cut: Cut) -> NumberedTexts:
     """Return the words of the texts of one side; call it through `Corpus.once`."""
-    if len(corpus) <= FEW or cut.looks_across(corpus.once(texts_of, side=side)):
+    if len(corpus) <= _FEW or cut.looks_across(corpus.once(texts_of, side=side)):
         return _one_by_one(corpus, cut.words, side=side)
     return _piece_by_piece(corpus, cut, side=side)
 

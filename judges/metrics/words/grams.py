@@ -1,13 +1,7 @@
-"""Words and n-grams: their counts in a text, in many texts, and in common to two texts.
-
-References
-----------
-.. [1] mteval-v13a.pl (2009), NIST, whose rules sacrebleu's tokenizer "13a" follows
-"""
+"""Words and n-grams: their counts in a text, in many texts, and in common to two texts."""
 
 import re
-import string
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Literal, get_args
@@ -16,46 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.metrics.words.cuts import Cut
-from spanjury.judges.metrics.words.ids import Ids, dense_ids, in_order, ranked
+from spanjury.judges.metrics.words.ids import Ids, dense_ids, in_order
 
 _AT_ONCE = 30_000  # tokens whose sorted n-grams fit into the cache of a core
 _BITS = 62  # bits of a number, without its sign and the bit that distinguishes the two sides
-
-
-def shared_count(left: Ids, right: Ids) -> int:
-    """Return the size of the intersection of two multisets of non-negative numbers.
-
-    Examples
-    --------
-    >>> shared_count(np.array([5, 5, 7]), np.array([5, 7, 7]))
-    2
-    """
-    if not left.size or not right.size:
-        return 0
-    both = np.concatenate((left * 2, right * 2 + 1))
-    both.sort()
-    values = both >> 1
-    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
-    of_right = np.add.reduceat(both & 1, starts)
-    of_both = np.diff(starts, append=both.size)
-    return int(np.minimum(of_right, of_both - of_right).sum())
-
-
-def shared_by_order(left: Ids, right: Ids, *, order: int) -> list[int]:
-    """Return how many n-grams two sequences share, n of 1 to `order`, for any alphabet."""
-    ours, theirs, shared = left, right, [shared_count(left, right)]
-    for n in range(1, order):
-        ours, theirs, _ = _renumbered(ours, theirs)
-        left, right, base = _renumbered(left, right)
-        ours, theirs = ours[:-1] * base + left[n:], theirs[:-1] * base + right[n:]
-        shared.append(shared_count(ours, theirs))
-    return shared
-
-
-def _renumbered(left: Ids, right: Ids) -> tuple[Ids, Ids, int]:
-    """Replace numbers by their ranks, and return the number of distinct ones."""
-    values, ranks = np.unique(np.concatenate((left, right)), return_inverse=True)
-    return ranks[: left.size], ranks[left.size :], values.size
 
 
 def batch_gram_counts(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
@@ -103,68 +61,25 @@ def distinct_grams(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     -------
     numpy.ndarray
         Shape ``(texts, order)``.
-
-    Examples
-    --------
-    >>> distinct_grams(np.array([5, 6, 5, 6]), np.array([3, 1]), order=2).tolist()
-    [[2, 2], [1, 0]]
     """
     counts = np.empty((len(sizes), order), dtype=np.int64)
-    start = 0
-    for texts in _batches(sizes):
-        end = start + int(sizes[texts].sum())
-        counts[texts] = _distinct(tokens[start:end], sizes[texts], order=order)
-        start = end
+    owners = np.repeat(np.arange(sizes.size), sizes)
+    for n, grams in enumerate(gram_counts(tokens, owners, max_order=order)):
+        counts[:, n] = np.bincount(grams.texts, minlength=sizes.size)
     return counts
 
 
-def _distinct(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
-    """Count distinct n-grams by sorting the longest ones of all texts once, as `_shared` does."""
-    counts = np.zeros((sizes.size, order), dtype=np.int64)
-    if not tokens.size:
-        return counts
-    tokens = dense_ids(tokens) + 1
-    room = _BITS - sizes.size.bit_length()
-    if int(tokens.max()).bit_length() * order > room:
-        tokens = _numbered_within(tokens, sizes) + 1
-    width = int(tokens.max()).bit_length()
-    if width * order > room:
-        owners = np.repeat(np.arange(sizes.size), sizes)
-        for n, gram_count in enumerate(gram_counts(tokens, owners, max_order=order)):
-            counts[:, n] = np.bincount(gram_count.texts, minlength=sizes.size)
-        return counts
-    of, whole = _packed(tokens, sizes, order=order, width=width)
-    grams = (of << (width * order)) | whole
-    grams.sort()
-    apart = grams[1:] ^ grams[:-1]
-    new: NDArray[np.bool_] = np.ones(grams.size, dtype=np.bool_)
-    for n in range(order):
-        shift = width * (order - 1 - n)
-        np.greater_equal(apart, 1 << shift, out=new[1:])
-        numbers = grams[np.flatnonzero(new)]
-        numbers = numbers[np.flatnonzero((numbers >> shift) & ((1 << width) - 1))]
-        counts[:, n] = np.bincount(numbers >> (width * order), minlength=sizes.size)
-    return counts
-
-
-def _packed(
-    tokens: Ids, lengths: Ids, *, order: int, width: int, ends: tuple[int, ...] = (0,)
-) -> tuple[Ids, Ids]:
+def _packed(tokens: Ids, lengths: Ids, *, order: int, width: int, beyond: int) -> tuple[Ids, Ids]:
     """Return for each token its text, and the token with the following ones packed into one number.
 
-    The number has `order` times `width` bits. At the end of a text it is padded with one of `ends`,
-    in turn.
+    The number has `order` times `width` bits. At the end of each second text it is padded with
+    `beyond`, and at that of the others with 0.
     """
     of = np.repeat(np.arange(lengths.size), lengths)
     columns = np.arange(tokens.size) + of * (order - 1)
     padded = np.zeros(tokens.size + lengths.size * (order - 1) + order, dtype=np.int64)
-    for n, end in enumerate(ends):
-        if end:
-            behind = (
-                np.cumsum(lengths + order - 1)[n :: len(ends)]
-                - np.arange(order - 1, 0, -1)[:, None]
-            )
-            padded[behind] = end
+    behind = np.cumsum(lengths + order - 1)[1::2] - np.arange(order - 1, 0, -1)[:, None]
+    padded[behind] = beyond
     padded[columns] = tokens
     whole = padded.copy()
     for n in range(1, order):
@@ -196,29 +111,28 @@ def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     tokens = dense_ids(tokens) + 1
     lengths = sizes.ravel()
     room = _BITS - len(sizes).bit_length()
-    if (1 + int(tokens.max())).bit_length() * order > room:  # numbering per pair suffices
-        tokens = _numbered_within(tokens, sizes.sum(axis=1)) + 1
     beyond = 1 + int(tokens.max())
     width = beyond.bit_length()
     if width * order > room:  # the alphabet is too large to pack
-        ends = np.cumsum(lengths)
-        if len(sizes) == 1:
-            return np.array([shared_by_order(tokens[: ends[0]], tokens[ends[0] :], order=order)])
-        pairs = zip(np.split(tokens, ends[1:-1:2]), sizes, strict=True)
-        return np.vstack([_shared(pair, size[None], order=order) for pair, size in pairs])
-    of, whole = _packed(tokens, lengths, order=order, width=width, ends=(0, beyond))
+        return _shared_in_pairs(tokens, lengths, order=order)
+    of, whole = _packed(tokens, lengths, order=order, width=width, beyond=beyond)
     grams = ((of >> 1) << (width * order + 1)) | (whole << 1) | (of & 1)
     grams.sort()
     return _shared_by_order(grams, np.cumsum(sizes.sum(axis=1)), order=order, width=width)
 
 
-def _numbered_within(tokens: Ids, sizes: Ids) -> Ids:
-    """Assign numbers from 0 to the tokens of each of some runs."""
-    owners = np.repeat(np.arange(sizes.size), sizes)
-    ranks, _ = ranked(owners * (1 + int(tokens.max())) + tokens)
-    lowest = np.minimum.reduceat(ranks, (np.cumsum(sizes) - sizes)[sizes > 0])
-    numbers: Ids = ranks - np.repeat(lowest, sizes[sizes > 0])
-    return numbers
+def _shared_in_pairs(tokens: Ids, lengths: Ids, *, order: int) -> Ids:
+    """Count the n-grams that each text of even number shares with the next, for any alphabet."""
+    pairs = lengths.size // 2
+    owners = np.repeat(np.arange(lengths.size), lengths)
+    shared = np.empty((pairs, order), dtype=np.int64)
+    for n, grams in enumerate(gram_counts(tokens, owners, max_order=order)):
+        of = grams.texts // 2
+        keys = grams.grams * pairs + of
+        both = np.flatnonzero(keys[1:] == keys[:-1])
+        least = np.minimum(grams.counts[both], grams.counts[both + 1])
+        shared[:, n] = np.bincount(of[both], weights=least, minlength=pairs)
+    return shared
 
 
 def _shared_by_order(grams: Ids, ends: Ids, *, order: int, width: int) -> Ids:
@@ -298,20 +212,6 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
         )
 
 
-_ASCII = [chr(code) for code in range(128)]
-# `_BLANKS` replaces all but letters and digits by spaces. The other tables remove characters: the
-# first leaves punctuation marks, the second marks and digits.
-_BLANKS = str.maketrans({char: " " for char in _ASCII if not char.isalnum()})
-_MARKS = str.maketrans({char: None for char in _ASCII if char.isalnum() or char.isspace()})
-_MARKS_AND_DIGITS = str.maketrans(
-    {char: None for char in _ASCII if char.isalpha() or char.isspace()}
-)
-_DIGITS = frozenset(string.digits)
-_STOPS, _IN_NUMBERS = frozenset(".,"), frozenset(".,-")
-_APART = frozenset(string.punctuation) - _IN_NUMBERS - {"'"}
-# [1]: marks that are not between digits, and hyphens after a digit.
-_BESIDE_DIGITS = re.compile(r"(?<![0-9])[.,]|[.,](?![0-9])|(?<=[0-9])-")
-_DOUBLED = ("..", ".,", ",.", ",,")
 Tokens = Literal["words", "words-and-marks", "blanks"]
 """Units of counting: words; words and each punctuation mark; or strings between white space."""
 # Scripts without spaces between words: each of their characters is a word.
@@ -334,57 +234,6 @@ _PATTERNS = {
         re.compile(rf"{_WORD}|[^\w\s]|_"),
     ),
 }
-_MARK_IN_NUMBER = re.compile(r"\d[.,]\d")
-
-
-def set_apart(text: str) -> str:
-    """Put spaces around each character of an ASCII text that is not a letter, digit or space.
-
-    Examples
-    --------
-    >>> set_apart("(a-b)").split()
-    ['(', 'a', '-', 'b', ')']
-    """
-    for mark in set(text.translate(_MARKS)):
-        text = text.replace(mark, f" {mark} ")
-    return text
-
-
-def without_marks(text: str) -> str:
-    """Put a space for each character of an ASCII text that is not a letter, digit or space.
-
-    Examples
-    --------
-    >>> without_marks("(a-b)").split()
-    ['a', 'b']
-    """
-    return text.translate(_BLANKS)
-
-
-def words_13a(text: str) -> list[str] | None:
-    """Return the words of `text` by the rules of "13a", or None if it is not a plain text.
-
-    A plain text is ASCII without entities, adjacent marks, or words hyphenated at a line end.
-
-    Examples
-    --------
-    >>> words_13a("It's 3.5, or so-so.")
-    ["It's", '3.5', ',', 'or', 'so-so', '.']
-    """
-    if not text.isascii() or "-\n" in text or any(pair in text for pair in _DOUBLED):
-        return None
-    signs = set(text.translate(_MARKS_AND_DIGITS))
-    if "&" in signs or "<" in signs:
-        return None
-    apart = signs & _APART
-    if not signs.isdisjoint(_IN_NUMBERS):
-        if signs.isdisjoint(_DIGITS):
-            apart |= signs & _STOPS
-        else:
-            text = _BESIDE_DIGITS.sub(r" \g<0> ", text)
-    for mark in apart:
-        text = text.replace(mark, f" {mark} ")
-    return text.split()
 
 
 def check_order(order: int, *, name: str = "order") -> None:
@@ -404,19 +253,10 @@ def tokenise(text: str, tokens: Tokens) -> tuple[str, ...]:
 
     A word may contain apostrophes, and a number full stops and commas; a hyphen separates words.
     In scripts without spaces, such as Chinese, each character is a word.
-
-    Examples
-    --------
-    >>> tokenise("Don't pay 1,200.50!", "words-and-marks")
-    ("don't", 'pay', '1,200.50', '!')
     """
     lowered = text.lower()
     if tokens == "blanks":
         return tuple(lowered.split())
-    # If no mark is within a word, splitting off marks is several times as fast as a pattern.
-    if lowered.isascii() and "'" not in lowered and not _MARK_IN_NUMBER.search(lowered):
-        plain = without_marks(lowered) if tokens == "words" else set_apart(lowered)
-        return tuple(plain.split())
     ascii_pattern, pattern = _PATTERNS[tokens]
     return tuple((ascii_pattern if lowered.isascii() else pattern).findall(lowered))
 
@@ -425,14 +265,3 @@ def tokenise(text: str, tokens: Tokens) -> tuple[str, ...]:
 def words_cut(tokens: Tokens) -> Cut:
     """Return `tokenise` as the cut of a corpus."""
     return Cut(words=partial(tokenise, tokens=tokens), plain="in lower case")
-
-
-def grams(words: Sequence[str], *, order: int) -> Sequence[Hashable]:
-    """Return the runs of `order` words, from first to last.
-
-    Fewer words than that form one run, so that only a text without words has none.
-    """
-    order = min(order, len(words))
-    if order <= 1:
-        return words
-    return list(zip(*(words[start:] for start in range(order)), strict=False))

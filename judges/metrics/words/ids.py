@@ -1,7 +1,7 @@
 """Texts as arrays of integers, compared at the speed of numpy."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import chain, count
 
 import numpy as np
@@ -21,25 +21,14 @@ def character_ids(text: str) -> Ids:
 
 def token_ids(*sides: Sequence[Hashable]) -> list[Ids]:
     """Assign a number from 0 to each token, the same in all sequences."""
-    tokens = flat_ids(sides)
+    numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
+    tokens = np.array([*map(numbers.__getitem__, chain.from_iterable(sides))], dtype=np.int64)
     ends = np.cumsum([len(side) for side in sides], dtype=np.int64)
     return np.split(tokens, ends)[:-1]  # without the empty part after the last
 
 
-def flat_ids(sides: Iterable[Sequence[Hashable]]) -> Ids:
-    """Return the tokens of all sequences, concatenated, as numbers from 0."""
-    numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
-    return np.array([*map(numbers.__getitem__, chain.from_iterable(sides))], dtype=np.int64)
-
-
 def dense_ids(ids: Ids) -> Ids:
-    """Renumber `ids` from 0 without gaps, keeping their order.
-
-    Examples
-    --------
-    >>> dense_ids(np.array([7, 2, 7])).tolist()
-    [1, 0, 1]
-    """
+    """Renumber `ids` from 0 without gaps, keeping their order."""
     if int(ids.max(initial=0)) > _SPARSE * ids.size:
         return ranked(ids)[0]
     present = np.zeros(int(ids.max(initial=0)) + 1, dtype=np.int64)
@@ -48,13 +37,7 @@ def dense_ids(ids: Ids) -> Ids:
 
 
 def ranked(keys: Ids) -> tuple[Ids, int]:
-    """Return the rank of each non-negative number in `keys`, and how many distinct ones there are.
-
-    Examples
-    --------
-    >>> ranked(np.array([7, 2, 7]))
-    (array([1, 0, 1]), 2)
-    """
+    """Return the rank of each non-negative number in `keys`, and the number of distinct ones."""
     ordered, order = in_order(keys)
     new = np.diff(ordered, prepend=-1) != 0
     ranks = np.empty_like(keys)
@@ -63,13 +46,7 @@ def ranked(keys: Ids) -> tuple[Ids, int]:
 
 
 def in_order(keys: Ids) -> tuple[Ids, Ids]:
-    """Return non-negative numbers in ascending order, and the former index of each.
-
-    Examples
-    --------
-    >>> in_order(np.array([7, 2, 7]))
-    (array([2, 7, 7]), array([1, 0, 2]))
-    """
+    """Return non-negative numbers in ascending order, and the former index of each."""
     bits = int(keys.size).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > _BITS:
         order = np.argsort(keys, kind="stable")
@@ -81,13 +58,7 @@ def in_order(keys: Ids) -> tuple[Ids, Ids]:
 
 
 def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
-    """Return, for each key, whether it is one of the sorted `ids`.
-
-    Examples
-    --------
-    >>> contained(np.array([3, 9]), np.array([2, 3, 3])).tolist()
-    [True, False]
-    """
+    """Return, for each key, whether it is one of the sorted `ids`."""
     if not ids.size:
         return np.zeros(keys.size, dtype=np.bool_)
     nearest = np.minimum(np.searchsorted(ids, keys), ids.size - 1)

@@ -25,10 +25,18 @@ from spanjury.judges.core import (
     gravest,
 )
 from spanjury.judges.llm.distilled import Distilled
+from spanjury.judges.llm.distilled_form import (
+    MAX_ERRORS,
+    Reading,
+    binned,
+    from_percent,
+    messages_for,
+    percent,
+    read_number,
+    read_verdict,
+    verdict_target,
+)
 from spanjury.judges.llm.error_list import render_errors
-from spanjury.judges.llm.percent import Reading, binned, from_percent, percent
-from spanjury.judges.llm.short_prompt import MAX_ERRORS, messages_for, read_number
-from spanjury.judges.llm.verdict_first import read_verdict, verdict_target
 from spanjury.testing import ScriptedModel
 
 READABLE = """Error 1:

@@ -11,13 +11,12 @@ from fakes.quoting_replies import FORGED, WAYS, cut_replies, honest_reply
 from spanjury.judges.core import Finish, Outcome, Reply, Report, Scale
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.distilled import Distilled
+from spanjury.judges.llm.distilled_form import read_number, read_verdict
 from spanjury.judges.llm.geval import GEval
 from spanjury.judges.llm.geval_reply import read_score
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import BREAKS_OFF, located_errors, parse
 from spanjury.judges.llm.prompt import shown_texts
-from spanjury.judges.llm.short_prompt import read_number
-from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from spanjury.judges.core import ChatRequest, Outcome, Reply, Report, Scale, Segment
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.geval import GEval
-from spanjury.judges.llm.json_form import read_report, read_score_field, read_steps, report_schema
+from spanjury.judges.llm.json_form import (
+    read_report,
+    read_score_field,
+    read_steps,
+    report_schema,
+    with_mark,
+)
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import located_errors, read_any, read_exact
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
@@ -407,8 +413,8 @@ async def test_geval_reads_the_number_of_an_object() -> None:
 def test_only_a_bounded_schema_limits_lengths() -> None:
     scores, severities = ("Poor", "Good"), tuple("12345")
     plain, bounded = (
-        report_schema(
-            scores=scores, severities=severities, max_errors=3, mark=MARK, bounded=bounded
+        with_mark(
+            report_schema(scores=scores, severities=severities, max_errors=3, bounded=bounded), MARK
         )
         for bounded in (False, True)
     )

@@ -18,14 +18,16 @@ from spanjury.judges.core import (
     TokenLogprob,
 )
 from spanjury.judges.llm.distilled import Distilled
-from spanjury.judges.llm.short_prompt import MAX_ERRORS, messages_for, short_fingerprint
-from spanjury.judges.llm.verdict_first import (
+from spanjury.judges.llm.distilled_form import (
+    MAX_ERRORS,
     error_probability,
     layout_of,
     light_characters,
     list_prefix,
+    messages_for,
     read_verdict,
     says_faulty,
+    short_fingerprint,
     verdict_target,
     written_number,
 )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import MetricError
 from spanjury.judges.metrics.overlap.alignments import NgramMatch, lcs_alignment, ngram_matches
-from spanjury.judges.metrics.words.grams import Tokens, grams, tokenise
+from spanjury.judges.metrics.words.grams import Tokens, tokenise
 
 FEW_WORDS = st.lists(st.sampled_from(["a", "b", "cc", "", "97"]), max_size=12)
 
@@ -99,9 +99,3 @@ def test_ascii_is_cut_the_same_beside_other_scripts(text: str, other: str) -> No
 
 def test_a_long_text_is_cut_as_a_short_one_is() -> None:
     assert tokenise("two words " * 9000, "words") == ("two", "words") * 9000
-
-
-def test_grams_are_runs_of_words() -> None:
-    assert list(grams("abcd", order=3)) == [("a", "b", "c"), ("b", "c", "d")]
-    assert list(grams("ab", order=3)) == [("a", "b")]
-    assert list(grams("", order=3)) == []

@@ -11,7 +11,7 @@ from spanjury.judges.core import MetricError, Sample
 from spanjury.judges.metrics.edits.eed import Eed
 from spanjury.judges.metrics.overlap.rouge import RougeL, RougeLsum, RougeW
 from spanjury.judges.metrics.words.grams import batch_gram_counts
-from spanjury.judges.metrics.words.ids import flat_ids
+from spanjury.judges.metrics.words.ids import token_ids
 
 SHORT = st.text("ab", max_size=12)
 WIDE = st.text(max_size=12)
@@ -30,7 +30,9 @@ def counted(left: str, right: str, order: int) -> list[int]:
 def batch(pairs: list[tuple[str, str]], *, order: int) -> list[list[list[int]]]:
     texts = [text for pair in pairs for text in pair]
     sizes = np.array([len(text) for text in texts]).reshape(-1, 2)
-    counts: list[list[list[int]]] = batch_gram_counts(flat_ids(texts), sizes, order=order).tolist()
+    counts: list[list[list[int]]] = batch_gram_counts(
+        np.concatenate(token_ids(*texts)), sizes, order=order
+    ).tolist()
     return counts
 
 

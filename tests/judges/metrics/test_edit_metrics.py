@@ -1,7 +1,5 @@
 """Error rates, TER, CharacTER and EED: worked values, and those of other programs."""
 
-import string
-
 import jiwer
 import pytest
 from fakes.metric_texts import varied_samples
@@ -25,7 +23,6 @@ from spanjury.judges.metrics.edits.character import (
 from spanjury.judges.metrics.edits.eed import Eed, _spaced
 from spanjury.judges.metrics.edits.ter import Ter, band_alignment, fewest_edits
 from spanjury.judges.metrics.overlap.bleu import bleu_tokens
-from spanjury.judges.metrics.words.grams import set_apart, without_marks, words_13a
 
 SAMPLES = varied_samples(250)
 SEVERAL = varied_samples(60, references=3)
@@ -286,40 +283,10 @@ def test_an_alignment_is_that_of_sacrebleu(output: str, reference: str) -> None:
     assert alignment.missed == [step != " " for step in trace if step != "d"]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("It's 1,200.5 (or so).", ["It's", "1,200.5", "(", "or", "so", ")", "."]),
-        ("10-20 is well-known, a-1", ["10", "-", "20", "is", "well-known", ",", "a-1"]),
-        ("in 2014, v2.b .5", ["in", "2014", ",", "v2", ".", "b", ".", "5"]),
-        ("", []),
-        ("Wait...", None),
-        ("5 &lt; 6", None),
-        ("bro-\nken", None),
-        ("caf\xe9", None),
-    ],
-)
-def test_plain_texts_are_cut_here(text: str, words: list[str] | None) -> None:
-    assert words_13a(text) == words
-
-
 @given(CROWDED | ASCII)
 def test_words_are_those_of_sacrebleu(text: str) -> None:
     expected = Tokenizer13a()(text.rstrip()).split()
     assert [*bleu_tokens(text, "13a")] == expected
-    assert words_13a(text) in (None, expected)
-
-
-@given(ASCII)
-def test_only_marks_are_set_apart_or_removed(text: str) -> None:
-    words = set_apart(text).split()
-    assert "".join(words) == "".join(text.split())
-    assert all(word.isalnum() or len(word) == 1 for word in words)
-    assert without_marks(text).split() == [word for word in words if word.isalnum()]
-
-
-def test_every_mark_is_one() -> None:
-    assert set_apart(string.punctuation).split() == [*string.punctuation]
 
 
 @given(output=CROWDED, reference=CROWDED)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ChatRequest, Message, Reply, Segment, ToolCall, fingerprint
+from spanjury.judges.llm.distilled_form import messages_for
 from spanjury.judges.llm.geval import ask_for_score, our_steps
 from spanjury.judges.llm.prompt import PromptOptions, PromptWriter
-from spanjury.judges.llm.short_prompt import messages_for
 from spanjury.judges.tasks import Catalogue
 from spanjury.judges.text import defused, fence, named_plainly
 from spanjury.judges.text.template_tokens import join_tokens, split_tokens

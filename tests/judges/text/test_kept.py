@@ -32,15 +32,6 @@ def test_a_text_longer_than_the_bound_is_kept_while_it_is_the_latest() -> None:
     assert made == ["long", "a", "long"]
 
 
-def test_a_cleared_function_makes_everything_again() -> None:
-    made: list[str] = []
-    kept = KeptByText(made.append)
-    kept("a")
-    kept.clear()
-    kept("a")
-    assert (made, kept.size) == (["a", "a"], 1)
-
-
 def test_threads_share_what_is_kept_and_its_size_stays_right() -> None:
     length = KeptByText(len, most=50)
     texts = [str(number) * (1 + number % 9) for number in range(200)]

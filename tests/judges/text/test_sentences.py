@@ -38,6 +38,25 @@ def test_sentences_end_at_stops_and_ended_lines(text: str, expected: list[str] |
     assert [sentence.text for sentence in sentences(text)] == lines
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It fell with drug A. Nausea was rare.", ["It fell with drug A.", "Nausea was rare."]),
+        ("He chose Option B. She left", ["He chose Option B.", "She left"]),
+        ("It was in groups A and B. Then", ["It was in groups A and B.", "Then"]),
+        ("It is group A. baumannii. So", ["It is group A. baumannii.", "So"]),
+        ("In the model R. A. Fisher proposed", None),
+        ("The writer A. Smith of the subgroup A. Smith led", None),
+    ],
+)
+def test_a_letter_after_a_noun_that_takes_labels_is_not_an_initial(
+    text: str, expected: list[str] | None
+) -> None:
+    cut = [text] if expected is None else expected
+    assert [sentence.text for sentence in sentences(text)] == cut
+    assert texts(*text) == cut
+
+
 @given(st.text(alphabet=st.sampled_from("aB .!?\n'\")-1。")))
 def test_sentences_hold_everything_but_blanks_in_order(text: str) -> None:
     cut = sentences(text)

@@ -1,6 +1,7 @@
-"""Refuse JSON objects with a repeated key, of which parsers silently keep only one value."""
+"""Texts in JSON that parsers read differently: repeated keys, escapes that name no character."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,6 +10,11 @@ from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.visible import shown_json
 
 _LONGEST = 60
+# Keeps surrogate pairs and all other escapes, and finds lone surrogates.
+_ESCAPE = re.compile(
+    r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u])"
+    r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
 
 
 def unique_keys(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
@@ -39,3 +45,17 @@ def require_unique_keys(text: str | bytes) -> None:
 def _excerpt(key: str) -> str:
     text = shown_json(key)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def without_lone_escapes(text: str) -> str:
+    r"""Return JSON in which the escape of a lone surrogate is that of U+FFFD.
+
+    JSON can express a lone surrogate (``"\ud800"``) and UTF-8 cannot. Offsets into the texts stay
+    valid.
+
+    Examples
+    --------
+    >>> without_lone_escapes(r'"a\ud800b, \ud83d\ude00"')
+    '"a\\ufffdb, \\ud83d\\ude00"'
+    """
+    return _ESCAPE.sub(lambda escape: escape[1] or r"\ufffd", text) if "\\u" in text else text

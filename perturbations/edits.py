@@ -16,14 +16,9 @@ _interval = attrgetter("start", "end")  # other tuples lack these attributes and
 
 
 class Edit(NamedTuple):  # created in a third of the time of a frozen dataclass
-    """One replacement in a clean text.
+    """One replacement in a clean text, at half-open offsets in code points.
 
-    Parameters
-    ----------
-    start, end
-        Half-open offsets in code points of the clean text; equal for an insertion.
-    text
-        The replacement; empty for a deletion.
+    The offsets of an insertion are equal; the text of a deletion is empty.
     """
 
     start: int
@@ -43,27 +38,11 @@ class Mark(NamedTuple):
 class Damage:
     """A damaged text, and the edits that produced it.
 
-    Parameters
-    ----------
-    clean
-        The text before.
-    edits
-        The edits in order, without overlap.
-    trajectory
-        The damaged trajectory, whose transcript is `text`; None for the damage of a text.
-    marks
-        The errors of a damaged trajectory. They need not be at the edits: a statement is
-        wrong once the result that it rests on is removed.
+    Raises `ValueError` if an edit lies outside the text, or before or over the preceding one.
 
-    Attributes
-    ----------
-    text
-        The damaged text.
-
-    Raises
-    ------
-    ValueError
-        If an edit lies outside the text, or before or over the preceding one.
+    `clean` is the text before, and `text` the damaged one. The edits are in order and do not
+    overlap. A damaged `trajectory`, whose transcript is `text`, has its errors in `marks`. They
+    need not be at the edits: a statement is wrong once the result that it rests on is removed.
     """
 
     clean: str

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from types import MappingProxyType
 from typing import NamedTuple
 
 from spanjury.judges.core import (
@@ -43,13 +42,7 @@ from spanjury.judges.text import (
     read_template,
 )
 from spanjury.perturbations.edits import Damage, edits_between
-from spanjury.perturbations.perturbation import (
-    Case,
-    Effect,
-    Level,
-    NothingToDamageError,
-    Perturbation,
-)
+from spanjury.perturbations.perturbation import Case, NothingToDamageError, Perturbation
 from spanjury.perturbations.text.discourse import rewrite_and_insert
 from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
 from spanjury.perturbations.text.passages import passages
@@ -68,24 +61,9 @@ _PREAMBLE = re.compile(
 )
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"))
 _FEWEST_TOKENS = 256
-
-_TWINS: Mapping[str, Perturbation] = MappingProxyType(
-    {
-        "fictional-entities": fictional_details,
-        "grammatical-errors": grammar_errors,
-        "rewrite-and-insert": rewrite_and_insert,
-    }
-)
-
-_Check = Callable[[str, str, int], str]
-"""``check(clean, damaged, k)``; `k` changes were asked for."""
-
 _WORDS_A_CHANGE = 6  # a long name, or a clause bent by an error
-
 _MOST_CHANGED = 0.5  # share of words; with more than this changed, it is another text
-
 _NAME_INSIDE = re.compile(r"(?<=[\w,;] )[A-Z]\w+|\d[\d.,]*\d|\d")
-
 _SHORTEST, _LONGEST = 0.4, 2.5  # times the number of words of the sentence that is repeated
 
 
@@ -101,14 +79,8 @@ class Generated(NamedTuple):
 class GenerationRequest:
     """Request to a model to write a text.
 
-    Parameters
-    ----------
-    package
-        Package of the templates ``system.txt`` and ``reask.txt``, which go with the prompt.
-    read
-        Reply -> the text that it contains.
-    check
-        Text, never empty -> reason why it cannot be used, or an empty text.
+    `package` has the templates ``system.txt`` and ``reask.txt``. `read` returns the text that a
+    reply contains; `check` returns why a text cannot be used, or an empty text.
     """
 
     package: str
@@ -144,7 +116,10 @@ class GenerationRequest:
             )
             for prompt in (self.prompt, f"{self.prompt}\n\n{in_json}")
         )
-        decoding = replace(self.decoding, schema=_schema(mark))
+        # The name of the field occurs in no text of the request.
+        form = {"type": "object", "properties": {f"{_FIELD}_{mark}": {"type": "string"}}}
+        schema = ReplySchema(name=_FIELD, text=json.dumps(strict_schema(form, bounded=False)))
+        decoding = replace(self.decoding, schema=schema)
         return replace(plain, variants=(replace(in_object, decoding=decoding),))
 
     def _generated(self, reply: Reply, *, mark: str) -> Generated:
@@ -171,22 +146,11 @@ class GenerationRequest:
         return replace(again(request, reask), variants=variants)
 
 
-def _schema(mark: str) -> ReplySchema:
-    """Return the schema of a text under a name that occurs in no text of the request."""
-    form = {"type": "object", "properties": {f"{_FIELD}_{mark}": {"type": "string"}}}
-    return ReplySchema(name=_FIELD, text=json.dumps(strict_schema(form, bounded=False)))
-
-
 def cleaned(reply: str, *, text: str, marks: tuple[str, ...] = ()) -> str:
     r"""Return the text that `reply` gives as the changed form of `text`.
 
     Code fences, quotation marks around the whole reply, introductory words and lines that contain
     one of `marks` are removed, each only if `text` itself has nothing similar.
-
-    Examples
-    --------
-    >>> cleaned('Here is the changed text:\n"Bo left."', text="Ann left.")
-    'Bo left.'
     """
     lines = (line for line in reply.splitlines() if not any(mark in line for mark in marks))
     meant = "\n".join(lines).strip()
@@ -210,25 +174,11 @@ def _unquoted(meant: str, *, text: str) -> str:
 class GeneratedPerturbation:
     """A kind of damage that a model is asked to do; shareable, cancellable at every await.
 
-    Parameters
-    ----------
-    kind
-        Name of its template and of its check.
-    twin
-        The rule that has the same aim, and the same level and effects.
+    `twin` is the rule that has the same aim, level and effects.
     """
 
     kind: str
     twin: Perturbation
-
-    @property
-    def level(self) -> Level:
-        """Level at which it damages."""
-        return self.twin.level
-
-    def effect_on(self, aspect: str) -> Effect | None:
-        """Return what the score on `aspect` should do; None if any change is possible."""
-        return self.twin.effect_on(aspect)
 
     @property
     def signature(self) -> str:
@@ -252,7 +202,9 @@ class GeneratedPerturbation:
             raise NothingToDamageError("the text is empty")
         generated = await self._request(case.text, k=k, seed=seed).sent_to(model)
         if not generated.problem:
-            return _damage(case.text, generated.text)
+            begin = len(case.text) - len(case.text.lstrip())  # white space at both ends is kept
+            new = case.text[:begin] + generated.text + case.text[len(case.text.rstrip()) :]
+            return Damage.of(case.text, edits_between(case.text, new))
         if generated.text.split() == case.text.split():
             raise NothingToDamageError("the model left the text as it was, twice")
         raise PerturbationError(f"the model, asked twice, did no {self.kind}: {generated.problem}")
@@ -264,22 +216,11 @@ class GeneratedPerturbation:
         return GenerationRequest(
             package=PACKAGE,
             prompt=fill_template(PACKAGE, "ask.txt", slots),
-            decoding=_decoding(text, seed=seed),
+            # A token has 3 to 5 characters, so the reply may be several times as long as the text.
+            decoding=Decoding(seed=seed, max_tokens=max(_FEWEST_TOKENS, len(text))),
             read=partial(cleaned, text=text, marks=fenced.marks),
-            check=lambda reply: _CHECKS[self.kind](text.strip(), reply, k),
+            check=lambda reply: _KINDS[self.kind].check(text.strip(), reply, k),
         )
-
-
-def _decoding(text: str, *, seed: int | None) -> Decoding:
-    """Allow a reply several times as long as the text, as a token has 3 to 5 characters."""
-    return Decoding(seed=seed, max_tokens=max(_FEWEST_TOKENS, len(text)))
-
-
-def _damage(clean: str, generated: str) -> Damage:
-    """Return the damage that `generated` does to `clean`, keeping white space at both ends."""
-    begin = len(clean) - len(clean.lstrip())
-    end = len(clean.rstrip())
-    return Damage.of(clean, edits_between(clean, clean[:begin] + generated + clean[end:]))
 
 
 def generated_perturbation(kind: str) -> GeneratedPerturbation:
@@ -287,9 +228,9 @@ def generated_perturbation(kind: str) -> GeneratedPerturbation:
 
     Raises `ConfigError` if there is none; the message lists the choices.
     """
-    if kind not in _TWINS:
-        raise ConfigError(f"no model can do the damage {kind!r}; {choices_for(kind, _TWINS)}")
-    return GeneratedPerturbation(kind=kind, twin=_TWINS[kind])
+    if kind not in _KINDS:
+        raise ConfigError(f"no model can do the damage {kind!r}; {choices_for(kind, _KINDS)}")
+    return GeneratedPerturbation(kind=kind, twin=_KINDS[kind].twin)
 
 
 def _check_entities(clean: str, damaged: str, k: int) -> str:
@@ -332,14 +273,21 @@ def _check_insertion(clean: str, damaged: str, k: int) -> str:
     return ""
 
 
-_CHECKS: Mapping[str, _Check] = MappingProxyType(
-    {
-        "fictional-entities": _check_entities,
-        "grammatical-errors": _check_grammar,
-        "rewrite-and-insert": _check_insertion,
-    }
-)
-"""Kind of damage that a model can be asked for -> its check."""
+class _Kind(NamedTuple):
+    """A kind of damage that a model can be asked for.
+
+    ``check(clean, damaged, k)`` is called if `k` changes were asked for.
+    """
+
+    twin: Perturbation
+    check: Callable[[str, str, int], str]
+
+
+_KINDS: Mapping[str, _Kind] = {
+    "fictional-entities": _Kind(fictional_details, _check_entities),
+    "grammatical-errors": _Kind(grammar_errors, _check_grammar),
+    "rewrite-and-insert": _Kind(rewrite_and_insert, _check_insertion),
+}
 
 
 def _extent(clean: str, damaged: str, *, k: int) -> str:

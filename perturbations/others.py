@@ -7,7 +7,6 @@ cost in Python does not depend on their number.
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import chain
 from typing import TypeVar, overload
 
 import numpy as np
@@ -20,15 +19,14 @@ _Codes = NDArray[np.intp]
 _UNKNOWN = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Task:
     """The outputs of a task, with codes of their texts and inputs, and whether each has words.
 
     `text_codes` maps a text to its code.
     """
 
-    outputs: Sequence[str]
-    _: KW_ONLY
+    outputs: NDArray[np.object_]
     text_codes: Mapping[str, int]
     texts: _Codes
     inputs: _Codes
@@ -47,7 +45,7 @@ class OtherTexts(Sequence[str]):
         return int(np.count_nonzero(self._has_other_input()))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._at(np.flatnonzero(self._has_other_input())))
+        return iter(self._at(self._has_other_input()))
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -56,52 +54,24 @@ class OtherTexts(Sequence[str]):
     def __getitem__(self, index: slice) -> Sequence[str]: ...
 
     def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        return self._at(np.flatnonzero(self._has_other_input()))[index]
+        return self._at(self._has_other_input())[index]
 
     def unlike(self, text: str) -> Sequence[str]:
         """Return the outputs that contain words and differ from `text`."""
         task = self.task
         same = task.texts == task.text_codes.get(text, _UNKNOWN)
-        return self._at(np.flatnonzero(self._has_other_input() & task.holds_words & ~same))
+        return self._at(self._has_other_input() & task.holds_words & ~same)
 
     def _has_other_input(self) -> NDArray[np.bool_]:
         inputs = self.task.inputs
         other: NDArray[np.bool_] = inputs != inputs[self.position]
         return other
 
-    def _at(self, codes: _Codes) -> Sequence[str]:
-        return _Picked(self.task.outputs, codes, first=int(np.searchsorted(codes, self.position)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Picked(Sequence[str]):
-    """Some outputs, in the order of the data but cyclically from the `first` one on."""
-
-    outputs: Sequence[str]
-    positions: _Codes
-    _: KW_ONLY
-    first: int
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    def __iter__(self) -> Iterator[str]:
-        order = chain(self.positions[self.first :].tolist(), self.positions[: self.first].tolist())
-        return map(self.outputs.__getitem__, order)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return tuple(self)[index]
-        count = len(self.positions)
-        if not -count <= index < count:
-            raise IndexError(index)
-        return self.outputs[int(self.positions[(self.first + index) % count])]
+    def _at(self, is_wanted: NDArray[np.bool_]) -> Sequence[str]:
+        positions = np.flatnonzero(is_wanted)
+        first = np.searchsorted(positions, self.position)
+        texts: list[str] = self.task.outputs[np.roll(positions, -first)].tolist()
+        return texts
 
 
 def other_texts(segments: Iterable[Segment]) -> Iterator[OtherTexts]:
@@ -119,21 +89,19 @@ def other_texts(segments: Iterable[Segment]) -> Iterator[OtherTexts]:
 
 def _task(segments: Sequence[Segment]) -> _Task:
     outputs = [segment.output for segment in segments]
-    text_codes = _numbered(outputs)
-    inputs = [frozenset(segment.inputs.items()) for segment in segments]
+    text_codes, texts = _coded(outputs)
+    _, inputs = _coded([frozenset(segment.inputs.items()) for segment in segments])
     return _Task(
-        outputs,
+        outputs=np.array(outputs, dtype=np.object_),
         text_codes=text_codes,
-        texts=_coded(outputs, text_codes),
-        inputs=_coded(inputs, _numbered(inputs)),
+        texts=texts,
+        inputs=inputs,
         holds_words=np.array([bool(output.strip()) for output in outputs], dtype=np.bool_),
     )
 
 
-def _numbered(items: Iterable[T]) -> dict[T, int]:
-    """Return item -> its number, counted from 0."""
-    return {item: number for number, item in enumerate(dict.fromkeys(items))}
-
-
-def _coded(items: Sequence[T], numbers: Mapping[T, int]) -> _Codes:
-    return np.array([numbers[item] for item in items], dtype=np.intp)
+def _coded(items: Sequence[T]) -> tuple[Mapping[T, int], _Codes]:
+    """Return item -> its number, counted from 0, and the number of each item."""
+    numbers: dict[T, int] = {}
+    codes = [numbers.setdefault(item, len(numbers)) for item in items]
+    return numbers, np.array(codes, dtype=np.intp)

@@ -28,17 +28,10 @@ about the clean text and not about a damaged version."""
 class Condition:
     """A perturbation with fixed options, which every text of an exam undergoes.
 
-    Parameters
-    ----------
-    generated
-        Has a model do the damage instead of the rule, `k` times if the options have it; None if
-        only the rule can.
-    level
-        The level whose average includes the condition.
-    severity
-        Severity of the errors that it makes, 1 to 5.
-    weights
-        Aspect -> its share of the harm, summing to 1; empty without weights.
+    If there is a model, it can do the `generated` damage instead of the rule, `k` times if the
+    options have it. The level is that whose average includes the condition. The severity is that
+    of the errors that it makes, 1 to 5. Weights map an aspect to its share of the harm; they sum to
+    1, or there are none.
     """
 
     name: str
@@ -52,15 +45,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedPair:
-    """A clean text and its damaged version.
+    """A clean text and its damaged version, which differ in their output or trajectory.
 
-    Parameters
-    ----------
-    clean, damaged
-        The same segment except for its output or its trajectory. The damaged one has its own
-        id, the damage as its gold error spans, and no scores or marks of people.
-    written_by
-        Name of the model that made the damage; empty for a rule.
+    The damaged one has its own id, the damage as its gold error spans, and no scores or marks of
+    people. `written_by` is the name of the model that made the damage; empty for a rule.
     """
 
     clean: Segment
@@ -72,10 +60,7 @@ class PerturbedPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A text that a condition could not damage, and the reason.
-
-    `written_by` is as in `PerturbedPair`.
-    """
+    """A text that a condition could not damage, and the reason; otherwise as `PerturbedPair`."""
 
     segment_id: str
     condition: str
@@ -90,12 +75,7 @@ def perturbed_pairs(
 
     The damage of a segment depends neither on the order nor on the number of the conditions. Raises
     `PerturbationError` if a rule fails, naming the condition and the segment. Ids of segments and
-    names of conditions are distinct.
-
-    Yields
-    ------
-    PerturbedPair or Skipped
-        Condition by condition, in the order of the segments.
+    names of conditions are distinct. Results come condition by condition, in the order of segments.
     """
     cases = [
         case_of(segment, others=others)

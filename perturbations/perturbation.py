@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial, wraps
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -31,17 +32,10 @@ class NothingToDamageError(PerturbationError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A part of a damaged trajectory that is wrong.
+    """A part of a damaged trajectory that is wrong, and the reason as a sentence.
 
-    Parameters
-    ----------
-    turn, call, path
-        As in `spanjury.judges.core.transcript.Position`: the number of an assistant's turn, and
-        for a call its number and a JSON path among its arguments.
-    start, end
-        Half-open offsets in code points of that part; `end` is None for the rest of it.
-    explanation
-        The reason why it is wrong, as a sentence.
+    `turn`, `call` and `path` are those of `spanjury.judges.core.transcript.Position`. `start` and
+    `end` are half-open offsets in code points of that part; `end` is None for the rest of it.
     """
 
     turn: int
@@ -102,6 +96,8 @@ class Case:
 class Perturbation:
     """A rule that damages texts; a plugin of the group ``spanjury.perturbations``.
 
+    Raises `ValueError` if there is no such level or effect.
+
     Parameters
     ----------
     rule
@@ -116,11 +112,6 @@ class Perturbation:
         it, the score of an unnamed aspect may change in any way.
     language
         ISO code of the one language that the rule supports; empty for any.
-
-    Raises
-    ------
-    ValueError
-        If there is no such level or effect.
     """
 
     rule: Callable[..., Changed]
@@ -146,12 +137,9 @@ class Perturbation:
     def damage(self, case: Case, rng: Generator, **options: object) -> Damage:
         """Damage the text of `case`.
 
-        Raises
-        ------
-        NothingToDamageError
-            If the rule finds nothing to damage, or leaves the text unchanged.
-        PerturbationError
-            If the rule fails, or returns neither a text, edits of it, nor a trajectory with faults.
+        Raises `NothingToDamageError` if the rule finds nothing to damage, or leaves the text
+        unchanged. Raises `PerturbationError` if the rule fails, or returns neither a text, edits of
+        it, nor a trajectory with faults.
         """
         with failing_as(
             lambda error: PerturbationError(f"the rule failed: {error!r}"),
@@ -180,19 +168,15 @@ def text_perturbation(
 ) -> Callable[[Callable[..., Changed]], Perturbation]:
     """Make a perturbation of ``rule(text, rng, **options)``.
 
+    Raises `TypeError` if `harms` or `spares` is a text. Raises `ValueError` if there is no such
+    level, or an aspect is in both.
+
     Parameters
     ----------
     family, level, language
         As in `Perturbation`.
     harms, spares
         Aspects whose scores should fall, and should stay the same; ``"*"`` for all.
-
-    Raises
-    ------
-    TypeError
-        If `harms` or `spares` is a text.
-    ValueError
-        If there is no such level, or an aspect is in both.
 
     Examples
     --------
@@ -202,15 +186,16 @@ def text_perturbation(
     >>> shout.damage(Case(text="No."), generator_for(1, "shout", "a")).text
     'NO.'
     """
+    of_case = case_perturbation(
+        family=family, level=level, harms=harms, spares=spares, language=language
+    )
 
     def made(rule: Callable[..., Changed]) -> Perturbation:
+        @wraps(rule)  # its options are the rule's
         def on_text(case: Case, rng: Generator, **options: object) -> Changed:
             return rule(case.text, rng, **options)
 
-        on_text.__doc__ = rule.__doc__
-        on_text.__wrapped__ = rule  # type: ignore[attr-defined]  # its options are the rule's
-        effects = _effects(harms, spares)
-        return Perturbation(on_text, family=family, level=level, effects=effects, language=language)
+        return of_case(on_text)
 
     return made
 
@@ -224,12 +209,8 @@ def case_perturbation(
     language: str = "",
 ) -> Callable[[Callable[..., Changed]], Perturbation]:
     """Make a perturbation of ``rule(case, rng, **options)``; see `text_perturbation`."""
-
-    def made(rule: Callable[..., Changed]) -> Perturbation:
-        effects = _effects(harms, spares)
-        return Perturbation(rule, family=family, level=level, effects=effects, language=language)
-
-    return made
+    effects = _effects(harms, spares)
+    return partial(Perturbation, family=family, level=level, effects=effects, language=language)
 
 
 def trajectory_perturbation(
@@ -239,17 +220,16 @@ def trajectory_perturbation(
 
     Raises `NothingToDamageError` for a text that is not a trajectory.
     """
+    of_case = case_perturbation(family=family, level=level, harms=harms, spares=spares)
 
     def made(rule: Callable[..., DamagedTrajectory]) -> Perturbation:
+        @wraps(rule)
         def on_trajectory(case: Case, rng: Generator, **options: object) -> Changed:
             if case.trajectory is None:
                 raise NothingToDamageError("the text is not a trajectory")
             return rule(case.trajectory, rng, **options)
 
-        on_trajectory.__doc__ = rule.__doc__
-        on_trajectory.__wrapped__ = rule  # type: ignore[attr-defined]  # its options are the rule's
-        effects = _effects(harms, spares)
-        return Perturbation(on_trajectory, family=family, level=level, effects=effects)
+        return of_case(on_trajectory)
 
     return made
 

@@ -44,17 +44,9 @@ class RecipeItem:
 
     Raises `ValueError` if a weight is negative or the weights do not sum to 1.
 
-    Parameters
-    ----------
-    level
-        The level in whose average it is included.
-    degree
-        Minor or major; None if there is one strength only.
-    written
-        Kind of damage that a model is asked for instead, if there is a model; empty to always
-        use the rule. The option ``k`` applies to both.
-    weights
-        Aspect -> its share of the harm, summing to 1; empty if unknown.
+    Its level is that in whose average it is included. The degree is None if there is one strength
+    only. If there is a model, it is asked for the kind of damage that `written` names, if any; the
+    option ``k`` applies to both. `weights` has the share of the harm of each aspect, if known.
     """
 
     name: str
@@ -80,14 +72,7 @@ class Recipe:
     Raises `ValueError` if there is no item, two have the same name, or one gives weight to another
     aspect.
 
-    Parameters
-    ----------
-    task
-        The task that its texts are written for; empty for any.
-    aspects
-        The aspects that are judged; empty for those that the user names.
-    items
-        At least one, with different names.
+    An empty task means any. Empty aspects mean those that the user names.
     """
 
     name: str
@@ -120,12 +105,6 @@ def find_recipe(name: str) -> Recipe:
     """Return the built-in recipe called `name`, or the one in the TOML file at this path.
 
     Raises `ConfigError` if there is no such recipe, with the choices, or the file is not valid.
-
-    Examples
-    --------
-    >>> recipe = find_recipe("dhp/story-completion")
-    >>> len(recipe.items), recipe.items[0].perturbation
-    (6, 'delete-characters')
     """
     built_in = _built_in()
     if name in built_in:

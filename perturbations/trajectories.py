@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import NamedTuple, TypeGuard, TypeVar
+from typing import TypeGuard, TypeVar
 
 from numpy.random import Generator
 
@@ -94,22 +94,10 @@ def swap_calls(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
         if first.stop == second.start and (needed := _needed(trajectory, first, second))
     ]
     first, second, needed = _drawn(swaps, rng, what="calls that use a value of the result before")
-    turns = trajectory.turns
-    swapped = (
-        *turns[: first.start],
-        *turns[second.start : second.stop],
-        *turns[first.start : first.stop],
-        *turns[second.stop :],
-    )
-    faults = tuple(
-        Fault(
-            turn=first.start + 1,
-            call=argument.call,
-            path=argument.path,
-            explanation="The value is used before the result that gives it.",
-        )
-        for argument in needed
-    )
+    turns, start, middle, stop = trajectory.turns, first.start, first.stop, second.stop
+    swapped = (*turns[:start], *turns[middle:stop], *turns[start:middle], *turns[stop:])
+    reason = "The value is used before the result that gives it."
+    faults = tuple(replace(argument.fault(reason), turn=start + 1) for argument in needed)
     return DamagedTrajectory(trajectory=replace(trajectory, turns=swapped), faults=faults)
 
 
@@ -166,6 +154,10 @@ class _Argument:
     index: int
     path: str
     value: str | float
+
+    def fault(self, explanation: str) -> Fault:
+        """Return the fault that the value is wrong."""
+        return Fault(turn=self.turn, call=self.call, path=self.path, explanation=explanation)
 
 
 def _arguments(trajectory: Trajectory) -> Iterator[_Argument]:
@@ -236,12 +228,7 @@ def _with_argument(
     text = json.dumps(_filled(whole, iter(leaves)), ensure_ascii=False)
     calls = list(turn.calls)
     calls[argument.call - 1] = replace(call, arguments=text)
-    fault = Fault(
-        turn=argument.turn,
-        call=argument.call,
-        path=argument.path,
-        explanation=f"{argument.value!r} was replaced by {value!r}.",
-    )
+    fault = argument.fault(f"{argument.value!r} was replaced by {value!r}.")
     changed = with_turn(trajectory, argument.turn, replace(turn, calls=tuple(calls)))
     return DamagedTrajectory(trajectory=changed, faults=(fault,))
 
@@ -302,7 +289,7 @@ def _without_result(trajectory: Trajectory, number: int) -> tuple[Fault, ...]:
         if _normal(token) in lost
     ]
     in_calls = [
-        Fault(turn=argument.turn, call=argument.call, path=argument.path, explanation=explanation)
+        argument.fault(explanation)
         for argument in _arguments(trajectory)
         if argument.turn > number
         and isinstance(argument.value, str)
@@ -323,30 +310,24 @@ def _tells_success(trajectory: Trajectory, number: int) -> bool:
     )
 
 
-class _Invention(NamedTuple):
-    """A replacement of ``[start, end)`` of a reply."""
-
-    start: int
-    end: int
-    text: str
-
-
-def _inventions(trajectory: Trajectory, number: int, rng: Generator) -> Iterator[_Invention]:
-    """Yield a change of each value of reply `number` that occurs in an earlier result."""
+def _inventions(
+    trajectory: Trajectory, number: int, rng: Generator
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the interval and the change of each value of a reply that an earlier result has."""
     text = trajectory.turns[number - 1].text
     results = [turn for turn in trajectory.turns[: number - 1] if turn.role == "tool"]
     reported, tokens = _tokens(results), _tokens(trajectory.turns)
     for start, end, token in _telling(text):
         changed = _changed(token, rng, tokens=tokens) if _normal(token) in reported else ""
         if changed:
-            yield _Invention(start, end, changed)
+            yield start, end, changed
     alternatives = _Alternatives(replace(trajectory, turns=trajectory.turns[:number]))
     for name in dict.fromkeys(name for turn in results for name in _names(turn.text)):
         match = re.search(rf"\b{re.escape(name)}\b", text)
         others = [other for other in alternatives.of(name) if str(other) not in text]
         if match and others:
             other = str(_drawn(others, rng, what="names"))
-            yield _Invention(match.start(), match.end(), other)
+            yield match.start(), match.end(), other
 
 
 def _names(text: str) -> Iterator[str]:
@@ -396,14 +377,9 @@ def _is_telling(token: str) -> bool:
 def _tokens(turns: Sequence[Turn]) -> frozenset[str]:
     """Return the values of `turns`, including those of calls, as normalized by `_normal`."""
     texts = [text for turn in turns for text in (turn.text, *(c.arguments for c in turn.calls))]
-    tokens = {_normal(match.group()) for text in texts for match in _TOKEN.finditer(text)}
-    leaves = {
-        _normal(value)
-        for text in texts
-        for _, value in json_leaves(_parsed(text))
-        if isinstance(value, str)
-    }
-    return frozenset(tokens | leaves)
+    tokens = [match.group() for text in texts for match in _TOKEN.finditer(text)]
+    leaves = [value for text in texts for _, value in json_leaves(_parsed(text))]
+    return frozenset(map(_normal, (*tokens, *(leaf for leaf in leaves if isinstance(leaf, str)))))
 
 
 def _normal(token: str) -> str:

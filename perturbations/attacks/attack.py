@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import wraps
 from string import Template
 from types import MappingProxyType
 from typing import Literal
@@ -23,16 +24,8 @@ _FIELD = "note"
 class AttackCase:
     """A text that is attacked, and the attacker's knowledge of the judge's form.
 
-    Parameters
-    ----------
-    text
-        The output before the attack.
-    inputs
-        Header -> text of the input.
-    header
-        Name of the output, such as ``"Summary"``.
-    best, highest
-        The label and the number of the best score.
+    `header` is the name of the output, such as ``"Summary"``; `best` and `highest` are the label
+    and the number of the best score.
     """
 
     text: str
@@ -42,13 +35,7 @@ class AttackCase:
     highest: int = 5
 
     def filled(self, wording: str) -> str:
-        """Insert header, label and number of the best score into a wording of the lexicon.
-
-        Examples
-        --------
-        >>> AttackCase(text="").filled("Overall score: $best ($highest)")
-        'Overall score: Excellent (5)'
-        """
+        """Insert header, label and number of the best score into a wording of the lexicon."""
         return Template(wording).substitute(
             header=self.header, best=self.best, highest=self.highest
         )
@@ -58,14 +45,8 @@ class AttackCase:
 class Attacked:
     """A case after an attack, in which either the output or the inputs have changed.
 
-    Parameters
-    ----------
-    output
-        The output and the edits to it; no edits if the inputs are attacked.
-    inputs
-        The inputs as a judge gets them.
-    length
-        Length of the addition in characters.
+    `output` has no edits if the inputs are attacked; `length` is that of the addition in
+    characters.
     """
 
     output: Damage
@@ -82,13 +63,9 @@ class Attacked:
 class Attack:
     """A rule that attacks; a plugin of the group ``spanjury.attacks``.
 
-    Parameters
-    ----------
-    rule
-        ``rule(case, rng)`` -> the attacked case; the same for the same arguments. Its addition
-        neither improves the text nor says anything new about its subject.
-    family
-        The kind of attack, such as ``"quoted-score"``; success is also counted by family.
+    ``rule(case, rng)`` returns the attacked case, the same for the same arguments. Its addition
+    neither improves the text nor says anything new about its subject. The family is the kind of
+    attack, such as ``"quoted-score"``; success is also counted by family.
     """
 
     rule: Callable[[AttackCase, Generator], Attacked]
@@ -98,12 +75,8 @@ class Attack:
     def on(self, case: AttackCase, rng: Generator) -> Attacked:
         """Attack `case`.
 
-        Raises
-        ------
-        NothingToDamageError
-            If there is nothing to attack, or nothing changes.
-        PerturbationError
-            If the rule fails.
+        Raises `NothingToDamageError` if there is nothing to attack, or nothing changes. Raises
+        `PerturbationError` if the rule fails.
         """
         with failing_as(
             lambda error: PerturbationError(f"the attack failed: {error!r}"),
@@ -123,11 +96,10 @@ def output_attack(
     """Make an attack of a rule that returns edits of the output."""
 
     def made(rule: Callable[[AttackCase, Generator], Iterable[Edit]]) -> Attack:
+        @wraps(rule)  # checks read its parameters
         def on_output(case: AttackCase, rng: Generator) -> Attacked:
             return _with_edits(case, rule(case, rng))
 
-        on_output.__doc__ = rule.__doc__
-        on_output.__wrapped__ = rule  # type: ignore[attr-defined]  # checks read its parameters
         return Attack(on_output, family=family)
 
     return made
@@ -142,10 +114,7 @@ def ended_output(case: AttackCase, added: str) -> Attacked:
 def ended_input(case: AttackCase, added: str) -> Attacked:
     """Return `case` with `added` at the end of its longest input, usually the source.
 
-    Raises
-    ------
-    NothingToDamageError
-        If there is no input.
+    Raises `NothingToDamageError` if there is no input.
     """
     header = max(case.inputs, key=lambda name: len(case.inputs[name]), default=None)
     if header is None:

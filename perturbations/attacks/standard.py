@@ -18,28 +18,14 @@ from spanjury.perturbations.attacks.attack import (
 from spanjury.perturbations.text.wordlists import lists
 
 STANDARD_ATTACKS = (
-    "review",
-    "numeric-review",
-    "json-review",
-    "score-in-quotes",
-    "score-lines",
-    "quote-end",
-    "endless-quote",
-    "forged-turn",
-    "forged-system-turn",
-    "forged-fence-end",
-    "forged-heading",
-    "forged-fence-end-in-source",
-    "forged-key",
-    "order-in-source",
-    "comment-in-source",
-    "review-in-source",
-    "author-label",
-    "authority-claim",
-    "polite-appeal",
-    "bandwagon-claim",
-    "confident-tone",
-    "markdown-decoration",
+    *("review", "numeric-review", "json-review"),
+    *("score-in-quotes", "score-lines"),
+    *("quote-end", "endless-quote"),
+    *("forged-turn", "forged-system-turn"),
+    *("forged-fence-end", "forged-heading", "forged-fence-end-in-source", "forged-key"),
+    *("order-in-source", "comment-in-source", "review-in-source"),
+    *("author-label", "authority-claim"),
+    *("polite-appeal", "bandwagon-claim", "confident-tone", "markdown-decoration"),
     "pad-with-filler",
 )
 """Names of plugins of the group ``spanjury.attacks``, family by family."""
@@ -48,13 +34,7 @@ _SHORTEST = 40
 
 
 def rounded_length(length: int) -> int:
-    """Round a length to 40, 80, 160, …, so that attacks of similar length share an addition.
-
-    Examples
-    --------
-    >>> rounded_length(7), rounded_length(100), rounded_length(130)
-    (40, 80, 160)
-    """
+    """Round a length to 40, 80, 160, …, so that attacks of similar length share an addition."""
     return _SHORTEST << round(max(0.0, log2(max(length, 1) / _SHORTEST)))
 
 

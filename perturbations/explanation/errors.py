@@ -39,8 +39,14 @@ def add_errors(errors: ErrorList, rng: Generator, *, k: int = 1) -> list[ErrorSp
     A false error overlaps no other error as long as there are words without one.
     """
     require_count(k)
+    tokens = _tokens(errors.output)
+    if not tokens:
+        raise NothingToChangeError("there is no word in the text", reason=Unchanged.NO_TEXT)
     spans = list(errors.spans)
-    for false_place in _false_places(errors, rng, k=k):
+    taken = [span.interval for span in errors.spans if span.interval]
+    for later in reversed(range(k)):
+        taken.append(_free_interval(tokens, rng, taken=taken, later=later))
+    for false_place in taken[-k:]:
         severity = int(rng.integers(MIN_SEVERITY, MAX_SEVERITY + 1))
         reason = picked(lists(_LEXICON)[f"reasons-{severity}"], rng)
         spans.append(_error_at(false_place, errors.output, explanation=reason, severity=severity))
@@ -72,17 +78,6 @@ def _error_at(interval: Interval, text: str, *, explanation: str, severity: int)
         explanation=explanation,
         severity=severity,
     )
-
-
-def _false_places(errors: ErrorList, rng: Generator, *, k: int) -> list[Interval]:
-    """Draw `k` runs of words that overlap neither errors nor each other, as far as possible."""
-    tokens = _tokens(errors.output)
-    if not tokens:
-        raise NothingToChangeError("there is no word in the text", reason=Unchanged.NO_TEXT)
-    taken = [span.interval for span in errors.spans if span.interval]
-    for later in reversed(range(k)):
-        taken.append(_free_interval(tokens, rng, taken=taken, later=later))
-    return taken[-k:]
 
 
 def _free_interval(

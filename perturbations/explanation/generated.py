@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 
 from numpy.random import Generator
 
@@ -40,24 +39,17 @@ from spanjury.perturbations.explanation.levels import (
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
-    Family,
-    Push,
     require_errors,
 )
 from spanjury.perturbations.generated import FORM_TEMPLATES, GenerationRequest, cleaned
 from spanjury.perturbations.generated import PACKAGE as FORM_PACKAGE
 
 _REWORD, _INVENT = "reword.txt", "invent.txt"
-
 _Check = Callable[[str], str]
 """Note -> reason why it cannot be used, as sent to the model, or an empty text."""
-
 _PACKAGE = "spanjury.perturbations.explanation"
-
 _MOST_TOKENS = 512
-
 _LABEL = re.compile(r"[*_#\s]*(?:\w+ )?(?:explanation|note)\b[*_\s]*:[*_\s]*", re.IGNORECASE)
-
 _REFUSAL = re.compile(
     r"(?:i['’]?m (?:very |so )?(?:sorry|afraid|unable)|sorry\b|my apologies|i apologi[sz]e"
     r"|(?:unfortunately, )?i (?:can(?:['’]t|not| not)|won['’]t|will not|am unable to)"
@@ -72,15 +64,10 @@ _FORM = re.compile(
     r"|\b(?:severity|level)(?: level)?(?: of)? [1-5]\b",
     re.IGNORECASE,
 )
-
 _LONGEST = 1200  # characters of a note
-
 _LONGER = 3  # times as long as before, and so much more:
-
 _SPARE = 200
-
 _BLANKLESS = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")  # one counts as a word
-
 _FUNCTION_WORD = 3  # letters; longer words indicate the topic of a note
 
 
@@ -88,29 +75,16 @@ _FUNCTION_WORD = 3  # letters; longer words indicate the topic of a note
 class GeneratedRewording:
     """A rewording of explanations by a model; shareable, cancellable at every await.
 
-    Parameters
-    ----------
-    twin
-        The rule with the same aim, of the family ``explanation`` or ``both``.
+    `twin` is the rule with the same aim, of the family ``explanation`` or ``both``.
     """
 
     twin: ExplanationPerturbation
 
     @property
-    def push(self) -> Push:
-        """Direction in which the score of a judge that follows its explanation should move."""
-        return self.twin.push
-
-    @property
-    def family(self) -> Family:
-        """Part of the error list that it changes."""
-        return self.twin.family
-
-    @property
     def signature(self) -> str:
         """The aim, and a digest of all prompts."""
-        prompts = _prompts_digest(_REWORD)
-        return signature("reword", family=self.family, push=self.push, prompts=prompts)
+        family, push, prompts = self.twin.family, self.twin.push, _prompts_digest(_REWORD)
+        return signature("reword", family=family, push=push, prompts=prompts)
 
     async def changed(
         self,
@@ -131,20 +105,20 @@ class GeneratedRewording:
         """
         require_errors(errors)
         spans = list(errors.spans)
-        for index, level in moves(errors, rng, by=by, push=self.push, only=only).items():
+        for index, level in moves(errors, rng, by=by, push=self.twin.push, only=only).items():
             span = spans[index]
             if span.explanation.strip():
                 note = await self._reworded(span, model, level=level, seed=seed)
             else:
                 note = reworded("", rng, level=level)
-            severity = level if self.family == "both" else span.severity
+            severity = level if self.twin.family == "both" else span.severity
             spans[index] = replace(span, explanation=note, severity=severity)
         return tuple(spans)
 
     async def _reworded(
         self, span: ErrorSpan, model: ChatModel, *, level: int, seed: int | None
     ) -> str:
-        direction = "milder" if self.push == "rises" else "harsher"
+        direction = "milder" if self.twin.push == "rises" else "harsher"
         slots = {"old": str(span.severity), "new": str(level), "direction": direction}
         passage = {"Passage": span.text} if span.text else {}
         return await _asked_note(
@@ -157,15 +131,7 @@ class GeneratedRewording:
         )
 
 
-def generated_rewordings() -> Mapping[str, GeneratedRewording]:
-    """Return the rewordings that a model can make, by the name of the rule with the same aim."""
-    twins = {
-        "soften-both": soften_both,
-        "soften-explanation": soften_explanation,
-        "worsen-both": worsen_both,
-        "worsen-explanation": worsen_explanation,
-    }
-    return MappingProxyType({name: GeneratedRewording(twin=rule) for name, rule in twins.items()})
+_REWORDABLE = (soften_both, soften_explanation, worsen_both, worsen_explanation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,16 +139,6 @@ class GeneratedAddition:
     """False errors explained by a model; shareable, cancellable at every await."""
 
     aspect: Aspect
-
-    @property
-    def push(self) -> Push:
-        """Direction in which the score of a judge that follows its explanation should move."""
-        return add_errors.push
-
-    @property
-    def family(self) -> Family:
-        """Part of the error list that it changes."""
-        return add_errors.family
 
     @property
     def signature(self) -> str:
@@ -235,7 +191,7 @@ def generated_twin(
     """
     if rule == add_errors:
         return GeneratedAddition(aspect=aspect)
-    return next((each for each in generated_rewordings().values() if each.twin == rule), None)
+    return GeneratedRewording(twin=rule) if rule in _REWORDABLE else None
 
 
 async def _asked_note(

@@ -11,10 +11,10 @@ References
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
-from types import MappingProxyType
+from itertools import chain
 from typing import Literal, get_args
 
 from numpy.random import Generator
@@ -22,17 +22,18 @@ from numpy.random import Generator
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, ErrorSpan, PerturbationError
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
+    ExplanationPerturbation,
+    Family,
     NothingToChangeError,
     Push,
     Unchanged,
-    explanation_perturbation,
 )
 from spanjury.perturbations.text.places import cased_like, picked
 from spanjury.perturbations.text.wordlists import lists
 
 _LEXICON = "severities"
 _LEVELS = range(MIN_SEVERITY, MAX_SEVERITY + 1)
-_REACH = MappingProxyType({"adjectives": 2, "adverbs": 1})  # words between severity and error
+_REACH = {"adjectives": 2, "adverbs": 1}  # words between severity and error
 
 
 def openings(level: int) -> tuple[str, ...]:
@@ -44,25 +45,14 @@ def reworded(explanation: str, rng: Generator, *, level: int) -> str:
     """Word `explanation` like one of an error of severity `level`, 1 to 5.
 
     A statement of severity from an earlier call is removed first.
-
-    Examples
-    --------
-    >>> from spanjury.perturbations.perturbation import generator_for
-    >>> reworded("A minor factual error.", generator_for(1, "w", "a"), level=5)[-23:]
-    ' A fatal factual error.'
     """
-    reason = _without_opening(explanation)
+    reason = explanation
+    for opening in chain.from_iterable(map(openings, _LEVELS)):
+        reason = reason.removeprefix(opening).lstrip()
     for ladder in _REACH:
         word = lists(_LEXICON)[ladder][level - MIN_SEVERITY]
         reason = _weights(ladder).sub(partial(_replaced, word=word), reason)
     return f"{picked(openings(level), rng)} {reason}".rstrip()
-
-
-def _without_opening(explanation: str) -> str:
-    for level in _LEVELS:
-        for opening in openings(level):
-            explanation = explanation.removeprefix(opening).lstrip()
-    return explanation
 
 
 def _replaced(match: re.Match[str], *, word: str) -> str:
@@ -88,75 +78,58 @@ Only = Literal["all", "one"]
 _WIDEST = MAX_SEVERITY - MIN_SEVERITY
 
 
-@explanation_perturbation(push="rises", family="severity")
-def soften_severity(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Lower the severity of all errors, or of one, by `by` levels, down to 1."""
-    return _regraded(errors.spans, moves(errors, rng, by=by, push="rises", only=only))
+def _rule(push: Push, family: Family, summary: str) -> ExplanationPerturbation:
+    """Make the rule that moves errors so that the score should be pushed in a direction."""
+
+    def moved(
+        errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
+    ) -> list[ErrorSpan]:
+        spans = list(errors.spans)
+        for index, level in moves(errors, rng, by=by, push=push, only=only).items():
+            span = spans[index]
+            if family != "severity":
+                span = replace(span, explanation=reworded(span.explanation, rng, level=level))
+            spans[index] = span if family == "explanation" else replace(span, severity=level)
+        return spans
+
+    moved.__doc__ = summary
+    return ExplanationPerturbation(moved, push=push, family=family)
 
 
-@explanation_perturbation(push="falls", family="severity")
-def worsen_severity(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Raise the severity of all errors, or of one, by `by` levels, up to 5."""
-    return _regraded(errors.spans, moves(errors, rng, by=by, push="falls", only=only))
-
-
-@explanation_perturbation(push="rises", family="explanation")
-def soften_explanation(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Word explanations as if the errors were `by` levels less severe; the severities stay."""
-    return _reworded(errors.spans, moves(errors, rng, by=by, push="rises", only=only), rng)
-
-
-@explanation_perturbation(push="falls", family="explanation")
-def worsen_explanation(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Word explanations as if the errors were `by` levels more severe; the severities stay."""
-    return _reworded(errors.spans, moves(errors, rng, by=by, push="falls", only=only), rng)
-
-
-@explanation_perturbation(push="rises", family="both")
-def soften_both(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Lower severities by `by` levels, and word the explanations to match."""
-    new = moves(errors, rng, by=by, push="rises", only=only)
-    return _regraded(_reworded(errors.spans, new, rng), new)
-
-
-@explanation_perturbation(push="falls", family="both")
-def worsen_both(
-    errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
-) -> list[ErrorSpan]:
-    """Raise severities by `by` levels, and word the explanations to match."""
-    new = moves(errors, rng, by=by, push="falls", only=only)
-    return _regraded(_reworded(errors.spans, new, rng), new)
+soften_severity = _rule(
+    "rises",
+    "severity",
+    "Lower the severity of all errors, or of one, by `by` levels, down to 1.",
+)
+worsen_severity = _rule(
+    "falls", "severity", "Raise the severity of all errors, or of one, by `by` levels, up to 5."
+)
+soften_explanation = _rule(
+    "rises",
+    "explanation",
+    "Word explanations as if the errors were `by` levels less severe; the severities stay.",
+)
+worsen_explanation = _rule(
+    "falls",
+    "explanation",
+    "Word explanations as if the errors were `by` levels more severe; the severities stay.",
+)
+soften_both = _rule(
+    "rises", "both", "Lower severities by `by` levels, and word the explanations to match."
+)
+worsen_both = _rule(
+    "falls", "both", "Raise severities by `by` levels, and word the explanations to match."
+)
 
 
 def moves(
     errors: ErrorList, rng: Generator, *, by: int, push: Push, only: Only
 ) -> Mapping[int, int]:
-    """Choose the errors that move, and the new severity of each.
+    """Return the indices of the errors that move, and the new severity of each; never empty.
 
+    They move by 1 to 4 levels. The score is pushed up, it ``rises``, if errors become less severe.
     Raises `NothingToChangeError` if no error has a severity, or all are at the end of the scale.
     Raises `PerturbationError` if an option is out of range.
-
-    Parameters
-    ----------
-    by
-        Levels of severity, 1 to 4.
-    push
-        Direction of the score: it rises if errors become less severe.
-
-    Returns
-    -------
-    mapping
-        Index in the list -> new severity, 1 to 5, different from the old one; never empty.
     """
     _require(by=by, only=only)
     shift = -by if push == "rises" else by
@@ -178,19 +151,3 @@ def _require(*, by: object, only: object) -> None:
         raise PerturbationError(f"by must be 1 to {_WIDEST} levels, got {by!r}")
     if only not in get_args(Only):
         raise PerturbationError(f"only must be one of {', '.join(get_args(Only))}, got {only!r}")
-
-
-def _regraded(spans: Sequence[ErrorSpan], new: Mapping[int, int]) -> list[ErrorSpan]:
-    return [
-        replace(span, severity=new.get(index, span.severity)) for index, span in enumerate(spans)
-    ]
-
-
-def _reworded(
-    spans: Sequence[ErrorSpan], new: Mapping[int, int], rng: Generator
-) -> list[ErrorSpan]:
-    changed = list(spans)
-    for index, level in new.items():
-        explanation = reworded(spans[index].explanation, rng, level=level)
-        changed[index] = replace(spans[index], explanation=explanation)
-    return changed

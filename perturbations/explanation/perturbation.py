@@ -12,6 +12,7 @@ References
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Literal
 
 from numpy.random import Generator
@@ -41,15 +42,7 @@ class Unchanged(StrEnum):
 
 
 class NothingToChangeError(PerturbationError):
-    """The error list contains nothing that the perturbation could change.
-
-    Parameters
-    ----------
-    message
-        Description of what is missing, for people.
-    reason
-        The same as a member of a fixed set, for counting.
-    """
+    """The error list contains nothing that the perturbation could change; `reason` says why."""
 
     def __init__(self, message: str, *, reason: Unchanged) -> None:
         super().__init__(message)
@@ -60,17 +53,9 @@ class NothingToChangeError(PerturbationError):
 class ErrorList:
     """The errors that a judge reports, with the text that they are in.
 
-    Parameters
-    ----------
-    output
-        The judged text; may be empty.
-    spans
-        The errors, in the order of the report.
+    Raises `ValueError` if the text at the offsets of an error is not that of the error.
 
-    Raises
-    ------
-    ValueError
-        If the text at the offsets of an error is not that of the error.
+    `output` is the judged text, which may be empty; `spans` are in the order of the report.
     """
 
     output: str
@@ -108,12 +93,9 @@ class ExplanationPerturbation:
     ) -> tuple[ErrorSpan, ...]:
         """Return the errors of the changed list, which differs from `errors`.
 
-        Raises
-        ------
-        NothingToChangeError
-            If there is no error although one is needed, or the list would not change.
-        PerturbationError
-            If an option is wrong, the rule fails, or it returns something other than errors.
+        Raises `NothingToChangeError` if there is no error although one is needed, or the list would
+        not change. Raises `PerturbationError` if an option is wrong, the rule fails, or it returns
+        something other than errors.
         """
         if self.family not in _NEED_NO_ERRORS:
             require_errors(errors)
@@ -131,12 +113,7 @@ class ExplanationPerturbation:
 def explanation_perturbation(
     *, push: Push, family: Family
 ) -> Callable[[Rule], ExplanationPerturbation]:
-    """Make a perturbation of ``rule(errors, rng, **options)``.
-
-    Parameters
-    ----------
-    push, family
-        As in `ExplanationPerturbation`.
+    """Make a perturbation of ``rule(errors, rng, **options)``; see `ExplanationPerturbation`.
 
     Examples
     --------
@@ -148,11 +125,7 @@ def explanation_perturbation(
     >>> forgive.changed(ErrorList(output="It ends.", spans=(found,)), generator_for(1, "f", "a"))
     ()
     """
-
-    def made(rule: Rule) -> ExplanationPerturbation:
-        return ExplanationPerturbation(rule, push=push, family=family)
-
-    return made
+    return partial(ExplanationPerturbation, push=push, family=family)
 
 
 def require_errors(errors: ErrorList) -> None:

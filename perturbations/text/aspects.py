@@ -34,3 +34,11 @@ fact_perturbation = english_perturbation(
     family="entities-and-numbers", level="word", harms=GROUNDING | OVERALL, spares=FORM
 )
 """Decorator of rules that change the names, numbers, units and dates of an English text."""
+
+term_perturbation = english_perturbation(
+    family="entities-and-numbers",
+    level="word",
+    harms=GROUNDING | OVERALL,
+    spares=FORM - {"naturalness"},
+)
+"""The same for rules whose new words no dictionary has."""

@@ -1,7 +1,5 @@
 """Damage to single characters: deletions, wrong case, confusions and typing errors."""
 
-from types import MappingProxyType
-
 import numpy as np
 from numpy.random import Generator
 
@@ -11,28 +9,31 @@ from spanjury.perturbations.text.aspects import CONTENT, FORM, OVERALL, SELECTIO
 from spanjury.perturbations.text.clusters import TAIL, masked
 from spanjury.perturbations.text.places import chosen, letters_where
 
-_LOOK_ALIKES = MappingProxyType(
-    dict(
-        zip(
-            "aceijopsxyABCEHIJKMNOPSTXYZ",
-            "асеіјорѕхуАВСЕНІЈКМΝОРЅТХҮΖ",  # Cyrillic; Greek if there is no Cyrillic one
-            strict=True,
-        )
+_LOOK_ALIKES = dict(
+    zip(
+        "aceijopsxyABCEHIJKMNOPSTXYZ",
+        "асеіјорѕхуАВСЕНІЈКМΝОРЅТХҮΖ",  # Cyrillic; Greek if there is no Cyrillic one
+        strict=True,
     )
 )
-_MISREAD = MappingProxyType(
-    {
-        **dict(zip("abceofghilnqrstuvyz", "ohecct9bl1ugn5fvyv2", strict=True)),
-        **dict(zip("BDEGIOSZ", "8OF6l052", strict=True)),
-        **dict(zip("0125689", "OlZSbBg", strict=True)),
-        "d": "cl",
-        "m": "rn",
-        "w": "vv",
-    }
-)
-_MISREAD_PAIRS = MappingProxyType(
-    {"rn": "m", "cl": "d", "vv": "w", "ri": "n", "ii": "u", "li": "h", "nn": "m", "tt": "ft"}
-)
+_MISREAD = {
+    **dict(zip("abceofghilnqrstuvyz", "ohecct9bl1ugn5fvyv2", strict=True)),
+    **dict(zip("BDEGIOSZ", "8OF6l052", strict=True)),
+    **dict(zip("0125689", "OlZSbBg", strict=True)),
+    "d": "cl",
+    "m": "rn",
+    "w": "vv",
+}
+_MISREAD_PAIRS = {
+    "rn": "m",
+    "cl": "d",
+    "vv": "w",
+    "ri": "n",
+    "ii": "u",
+    "li": "h",
+    "nn": "m",
+    "tt": "ft",
+}
 
 
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
@@ -95,7 +96,7 @@ _KEYS = (
     "aqsz sawdx dsefc fdrgv gfthb hgyjn jhukm kjil lkop "
     "zasx xzsdc cxdfv vcfgb bvghn nbhjm mnjk"
 )
-_NEIGHBOURS = MappingProxyType({keys[0]: keys[1:] for keys in f"{_KEYS.upper()} {_KEYS}".split()})
+_NEIGHBOURS = {keys[0]: keys[1:] for keys in f"{_KEYS.upper()} {_KEYS}".split()}
 """Letter or digit -> the characters of the adjacent keys of a QWERTY keyboard."""
 
 

@@ -7,7 +7,7 @@ TAIL = "ʰ"
 """Replaces, in a masked text, each code point that belongs to the letter or digit before it."""
 
 _REST = "\ufffc"  # the same after anything else: neither a word character nor white space
-_ZWJ, _ZWNJ = "\u200d", "\u200c"
+_ZWJ = "\u200d"
 # Code points outside these ranges may join the preceding one, or be joined by the next.
 _MAY_JOIN = re.compile(
     "[^\x00-\u02ff\u0370-\u0482\u048a-\u0588\u2010-\u2027\u2030-\u205e\u20a0-\u20cf"
@@ -31,16 +31,8 @@ def masked(text: str) -> str:
     r"""Return `text`, code point for code point, with replacements for all but base characters.
 
     A match of ``\w``, ``\s`` or a letter in a masked text begins and ends at the bounds of grapheme
-    clusters. In doubt, code points are considered one cluster.
-
-    References
-    ----------
-    .. [1] Unicode Standard Annex 29, section 3.1.1, rules GB6 to GB11.
-
-    Examples
-    --------
-    >>> masked("cafe\u0301s"), masked("café")
-    ('cafeʰs', 'café')
+    clusters, which follow Unicode Standard Annex 29, section 3.1.1, rules GB6 to GB11. In doubt,
+    code points are considered one cluster.
     """
     if text.isascii() or not _MAY_JOIN.search(text):
         return text

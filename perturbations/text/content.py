@@ -24,8 +24,8 @@ def omit_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     sentences = passages(text)
     if 0 < len(sentences) <= k:
         raise too_few("sentences", available=len(sentences), needed=k + 1)
-    drawn = chosen(len(sentences), rng, k=k, what="sentences")
-    return [_without(sentences, index, omitted=set(drawn.tolist())) for index in drawn.tolist()]
+    omitted = set(chosen(len(sentences), rng, k=k, what="sentences").tolist())
+    return [_without(sentences, index, omitted=omitted) for index in omitted]
 
 
 def _without(sentences: list[Passage], index: int, *, omitted: set[int]) -> Edit:
@@ -71,7 +71,10 @@ def truncate(text: str, rng: Generator, *, share: float = 0.5) -> list[Edit]:
     """
     if not 0 < share < 1:
         raise PerturbationError(f"share must lie between 0 and 1, got {share!r}")
-    ends = _ends_within_sentences(text)
+    mask = masked(text)
+    ends = []  # of words after which their sentence has another word
+    for start, end, _ in passages(text):
+        ends += [word.end() for word in WORD.finditer(mask, start, end)][:-1]
     if not ends:
         raise NothingToDamageError("there is no sentence of two words or more")
     wanted = share * len(text)
@@ -87,15 +90,6 @@ def empty_text(text: str, _: Generator) -> list[Edit]:
     if not text.strip():
         raise NothingToDamageError("the text is empty")
     return [Edit(start=0, end=len(text), text="")]
-
-
-def _ends_within_sentences(text: str) -> list[int]:
-    """Return the ends of words after which their sentence has another word."""
-    mask = masked(text)
-    ends = []
-    for start, end, _ in passages(text):
-        ends += [word.end() for word in WORD.finditer(mask, start, end)][:-1]
-    return ends
 
 
 def _statement(sentence: str) -> str:

@@ -94,7 +94,7 @@ def _different(sentences: list[Passage]) -> list[Passage]:
 
 def _connectives(text: str) -> Iterator[Choice]:
     """Yield each connective with those of another kind that fit its position."""
-    sorts = _sorts()
+    sorts, addition = _sorts(), {"opening-addition", "opening-example"}
     for match in _pattern().finditer(masked(text)):
         start, end = match.span(match.lastgroup or 0)
         sort = sorts[match.group().strip(",").lower()]
@@ -102,7 +102,8 @@ def _connectives(text: str) -> Iterator[Choice]:
         texts = (
             cased_like(word, text[start:end])
             for other, words in lists("connectives").items()
-            if other.startswith(position) and _clash(sort, other)
+            # An addition fits nearly all.
+            if other.startswith(position) and other != sort and not {sort, other} <= addition
             for word in words
         )
         yield Choice(start, end, tuple(texts))
@@ -117,11 +118,6 @@ def _openable(text: str, *, taken: set[int]) -> Iterator[Choice]:
         if goes_on and start not in taken:
             added = (spaced_like(f"{word}, {goes_on[0]}", text) for word in texts)
             yield Choice(start, start + 1, tuple(added))
-
-
-def _clash(sort: str, other: str) -> bool:
-    """Return whether two kinds express different relations; an addition fits nearly all."""
-    return sort != other and not {sort, other} <= {"opening-addition", "opening-example"}
 
 
 @cache
@@ -166,9 +162,8 @@ def rewrite_and_insert(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 
 def _has_other_words(sentence: str) -> bool:
-    return _turned(sentence[0].lower() + sentence[1:])[1:] != sentence[1:] or any(
-        True for _ in equivalents(sentence)
-    )
+    is_turned = _turned(sentence[0].lower() + sentence[1:])[1:] != sentence[1:]
+    return is_turned or next(equivalents(sentence), None) is not None
 
 
 def _restated(text: str, passage: Passage, *, rng: Generator) -> str:

@@ -8,9 +8,8 @@ from itertools import accumulate, islice, pairwise
 from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL, fact_perturbation
+from spanjury.perturbations.text.aspects import fact_perturbation, term_perturbation
 from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.names import Name, Sort, names
 from spanjury.perturbations.text.places import (
     Choice,
@@ -110,12 +109,7 @@ def _pairs(text: str, rng: Generator) -> Iterator[tuple[Name, Name]]:
             yield mentions[at], name
 
 
-@english_perturbation(
-    family="entities-and-numbers",
-    level="word",
-    harms=GROUNDING | OVERALL,
-    spares=FORM - {"naturalness"},
-)
+@term_perturbation
 def invent_term(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` common nouns or technical terms by words of no dictionary."""
     candidates = list(_NOUN.finditer(masked(text)))

@@ -1,9 +1,7 @@
 """Errors of English grammar: agreement, tense, articles, prepositions."""
 
 import re
-from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from types import MappingProxyType
 
 from numpy.random import Generator
 
@@ -25,40 +23,6 @@ from spanjury.perturbations.text.wordlists import table
 
 _ARTICLE = re.compile(
     r"(?:(?<=\s)|(?<=[(\"“‘]))(?:the|an?)\s+(?=\w)|(?:^|(?<=[.!?]\s))(?:The|An?)\s+\w"
-)
-_OTHER_NUMBER = MappingProxyType(
-    {
-        "am": "is",
-        "are": "is",
-        "aren't": "isn't",
-        "does": "do",
-        "doesn't": "don't",
-        "don't": "doesn't",
-        "has": "have",
-        "hasn't": "haven't",
-        "have": "has",
-        "haven't": "hasn't",
-        "is": "are",
-        "isn't": "aren't",
-        "these": "this",
-        "those": "that",
-        "was": "were",
-        "wasn't": "weren't",
-        "were": "was",
-        "weren't": "wasn't",
-    }
-)
-_OTHER_TENSE = MappingProxyType(
-    {
-        "are": "were",
-        "did": "does",
-        "does": "did",
-        "had": "has",
-        "has": "had",
-        "is": "was",
-        "was": "is",
-        "were": "are",
-    }
 )
 _BASES_ALSO = frozenset(("don't", "have", "haven't"))
 
@@ -86,11 +50,11 @@ def change_tense(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
     The statement may become wrong, so no effect is claimed for the aspects of content.
     """
-    words = tokens(text)
+    words, other_tense = tokens(text), table("tenses")
     choices = [
-        Choice(word.start, word.end, (_written(_OTHER_TENSE[word.lower], word),))
+        Choice(word.start, word.end, (_written(other_tense[word.lower][0], word),))
         for word in words
-        if word.lower in _OTHER_TENSE
+        if word.lower in other_tense
     ]
     for index, verb, tense in finite_verbs(words):
         word = words[index]
@@ -117,15 +81,13 @@ def drop_articles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 )
 def wrong_prepositions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` prepositions by ones that do not fit."""
-    return struck(list(_misfits(tokens(text))), rng, k=k, what="prepositions")
-
-
-def _misfits(words: Sequence[Token]) -> Iterator[Choice]:
     prepositions = table("prepositions")
-    for word, after in pairwise(words):
+    choices = []
+    for word, after in pairwise(tokens(text)):
         if word.lower in prepositions and after.before:
             texts = tuple(_written(new, word) for new in prepositions[word.lower])
-            yield Choice(word.start, word.end, texts)
+            choices.append(Choice(word.start, word.end, texts))
+    return struck(choices, rng, k=k, what="prepositions")
 
 
 def _other_number(word: Token) -> str:
@@ -138,7 +100,7 @@ def _other_number(word: Token) -> str:
     base = verbs("base").get(word.lower)
     if base and subject in PLURAL_SUBJECTS:
         return base.third
-    return _OTHER_NUMBER.get(word.lower, "")
+    return table("agreement").get(word.lower, ("",))[0]
 
 
 def _written(new: str, word: Token) -> str:

@@ -47,7 +47,18 @@ def punctuation_style(text: str, _: Generator) -> list[Edit]:
     All of them are changed, since a text in two styles would be worse. Code in backticks stays as
     it is, and so does JSON, in which curly marks would be errors.
     """
-    edits = list(_restyled(text))
+    mask = _prose(text)
+    curly = any(mark in mask for mark in _CURLY)
+    edits = []
+    for match in _MARK.finditer(mask):
+        quote = match.group()
+        if match["straight"] and curly:
+            continue  # straight ones in a text with curly ones: feet, minutes, code
+        if match["straight"]:
+            other = _curled(mask, match.start())
+        else:
+            other = _CURLY[quote] if match["curly"] else _OTHER[quote]
+        edits.append(Edit(start=match.start(), end=match.end(), text=other))
     if not edits:
         raise NothingToDamageError("no quotation mark, apostrophe, dash or dots to restyle")
     return edits
@@ -63,22 +74,6 @@ def _prose(text: str) -> str:
         else:
             return _NOT_PROSE * len(text)
     return _CODE.sub(lambda code: _NOT_PROSE * len(code.group()), masked(text))
-
-
-def _restyled(text: str) -> Iterator[Edit]:
-    mask = _prose(text)
-    curly = any(mark in mask for mark in _CURLY)
-    for match in _MARK.finditer(mask):
-        quote = match.group()
-        if match["curly"]:
-            other = _CURLY[quote]
-        elif match["straight"]:
-            if curly:
-                continue  # straight ones in a text with curly ones: feet, minutes, code
-            other = _curled(mask, match.start())
-        else:
-            other = _OTHER[quote]
-        yield Edit(start=match.start(), end=match.end(), text=other)
 
 
 def _curled(text: str, index: int) -> str:
@@ -119,9 +114,8 @@ def _phrases_pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
 def _interchangeable() -> Mapping[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
     pairs = _phrases_of("equivalents", key="both")
-    for first, second in (*pairs, *((b, a) for a, b in pairs)):
-        table[first] = (*table.get(first, ()), second)
-    for first, second in _phrases_of("equivalents", key="one_way"):
+    one_way = _phrases_of("equivalents", key="one_way")
+    for first, second in (*pairs, *((b, a) for a, b in pairs), *one_way):
         table[first] = (*table.get(first, ()), second)
     return MappingProxyType(table)
 
@@ -129,13 +123,24 @@ def _interchangeable() -> Mapping[str, tuple[str, ...]]:
 @english_perturbation(family="invariance", level="word", spares={"*"})
 def contractions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Contract `k` verbs, such as ``do not`` to ``don't``, or write contracted ones in full."""
-    return struck(list(_contractible(text)), rng, k=k, what="verbs to contract or write in full")
+    apostrophe = "’" if "’" in text else "'"
+    choices = []
+    for match in _pattern().finditer(masked(text).replace("’", "'")):
+        form = match.group()
+        other = _forms()[form.lower()].replace("'", apostrophe)
+        choices.append(Choice(match.start(), match.end(), (_cased(other, form),)))
+    return struck(choices, rng, k=k, what="verbs to contract or write in full")
 
 
 @english_perturbation(family="invariance", level="word", spares={"*"})
 def number_words(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Write `k` numbers from 2 to 11 in words instead of digits, or the reverse."""
-    return struck(list(_numbers(text)), rng, k=k, what="plain numbers from 2 to 11")
+    choices = []
+    for match in _NUMBER.finditer(masked(text)):
+        number = match["number"]
+        other = _NUMBERS[int(number) - 2] if number.isdecimal() else str(_NUMBERS.index(number) + 2)
+        choices.append(Choice(*match.span("number"), (other,)))
+    return struck(choices, rng, k=k, what="plain numbers from 2 to 11")
 
 
 @english_perturbation(family="invariance", level="word", spares={"*"})
@@ -144,28 +149,12 @@ def harmless_paraphrase(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(list(equivalents(text)), rng, k=k, what="phrases with an equivalent")
 
 
-def _contractible(text: str) -> Iterator[Choice]:
-    apostrophe = "’" if "’" in text else "'"
-    forms = _forms()
-    for match in _pattern().finditer(masked(text).replace("’", "'")):
-        form = match.group()
-        other = forms[form.lower()].replace("'", apostrophe)
-        yield Choice(match.start(), match.end(), (_cased(other, form),))
-
-
 def _cased(text: str, model: str) -> str:
     """Write in capitals only for a `model` of three capitals or more, so not for ``I'm``."""
     has_capitals = model.isupper() and sum(char.isalpha() for char in model) > 2  # noqa: PLR2004
     if has_capitals:
         return text.upper()
     return cased_like(text, model[0].upper() + "a" if model[0].isupper() else "a")
-
-
-def _numbers(text: str) -> Iterator[Choice]:
-    for match in _NUMBER.finditer(masked(text)):
-        number = match["number"]
-        other = _NUMBERS[int(number) - 2] if number.isdecimal() else str(_NUMBERS.index(number) + 2)
-        yield Choice(*match.span("number"), (other,))
 
 
 @cache

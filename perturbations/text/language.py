@@ -13,22 +13,13 @@ from spanjury.perturbations.perturbation import (
     Perturbation,
     text_perturbation,
 )
+from spanjury.perturbations.text.wordlists import table
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 # Words that are in nearly every sentence of one of the languages, and in none of the others.
-_ENGLISH = frozenset(
-    """the of and to for with that was were is are be been has have had he she they it his her
-    their its this these those by from at as but not which who will would can could than when
-    there an you we said about after into more what out up""".split()  # noqa: SIM905 - reads best
-)
-_FOREIGN = frozenset(
-    """der das und ist nicht ein eine mit den dem von zu auf für sich auch wird les des et est une
-    dans pour qui du que pas sur au el los las del una por con para es y su como il di che della
-    per sono non nel gli da em uma não com mais foi ao dos het een van en dat niet zijn voor och
-    att det som av till inte med og jeg ikke er på ve bir bu için olarak się jest na że nie
-    w z ze la le""".split()  # noqa: SIM905 - as above
-)
+_ENGLISH = frozenset(table("function_words")["english"])
+_FOREIGN = frozenset(table("function_words")["foreign"])
 _FEW = 8  # with fewer words, a text without any word of either list may be English
 _MOSTLY = 0.5
 

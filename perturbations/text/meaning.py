@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from types import MappingProxyType
 
 from numpy.random import Generator
 
@@ -14,38 +13,12 @@ from spanjury.perturbations.text.places import WORD, Choice, cased_like, fitted,
 from spanjury.perturbations.text.verbs import HAVE, MODALS, Token, finite_verbs, tokens, verbs
 from spanjury.perturbations.text.wordlists import exchanges, table
 
-_TAKE_NOT = frozenset(
-    "are can could had has have is may might must should was were will would".split()  # noqa: SIM905
-)
+_TAKE_NOT = frozenset(table("function_words")["take_not"])
 _NEGATIONS = frozenset(("not", "n't", "never", "no", "hardly", "nor", "only"))
-_CONTRACTED = MappingProxyType({"can't": "can", "won't": "will", "cannot": "can"})
+_CONTRACTED = {"can't": "can", "won't": "will", "cannot": "can"}
 _DETERMINERS = frozenset("a an the his her its their our my your this that of".split())  # noqa: SIM905
 _SUBJECTS = frozenset("i he she it they we you there".split())  # noqa: SIM905
-_AFTER_OBJECTS = frozenset(
-    """a about after again all an and as at back because before but by for from how if in into it
-    not of off on or out over so that the there this to too up was were what when where while who
-    with""".split()  # noqa: SIM905 - a list this long reads best so
-)
-_OTHER_PERSON = MappingProxyType(
-    {
-        "he": "she",
-        "her": "his him",
-        "hers": "his",
-        "herself": "himself",
-        "him": "her",
-        "himself": "herself",
-        "his": "her",
-        "our": "their",
-        "ours": "theirs",
-        "she": "he",
-        "their": "our",
-        "theirs": "ours",
-        "them": "us",
-        "they": "we",
-        "us": "them",
-        "we": "they",
-    }
-)
+_AFTER_OBJECTS = frozenset(table("function_words")["after_objects"])
 
 
 @english_perturbation(family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM)
@@ -80,7 +53,7 @@ def wrong_pronoun(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     choices = []
     words = tokens(text)
     for index, word in enumerate(words):
-        others = _OTHER_PERSON.get(word.lower, "").split()
+        others = table("persons").get(word.lower)
         if others and word.text != "US":
             after = words[index + 1] if index + 1 < len(words) else None
             owns = after and after.before and after.lower not in _AFTER_OBJECTS

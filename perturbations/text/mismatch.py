@@ -1,6 +1,6 @@
 """Mismatched texts: of another item, a wrong ending, a foreign sentence, or the source."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from numpy.random import Generator
 
@@ -103,17 +103,13 @@ def copied_source(case: Case, _: Generator) -> list[Edit]:
 def _shuffled(case: Case, rng: Generator) -> Iterator[str]:
     """Return the texts that may replace this one, in random order."""
     _require_text(case)
-    others = _unlike(case.others, case.text)
+    if isinstance(case.others, OtherTexts):
+        others = case.others.unlike(case.text)
+    else:
+        others = [other for other in case.others if other.strip() and other != case.text]
     if not others:
         raise NothingToDamageError("there is no other text to take from")
     return (others[int(index)] for index in rng.permutation(len(others)))
-
-
-def _unlike(others: Sequence[str], text: str) -> Sequence[str]:
-    """Return those that contain words and differ from `text`."""
-    if isinstance(others, OtherTexts):
-        return others.unlike(text)
-    return [other for other in others if other.strip() and other != text]
 
 
 def _require_text(case: Case) -> None:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, Perturbation
-from spanjury.perturbations.text.aspects import CONTENT, FORM, GROUNDING, OVERALL
+from spanjury.perturbations.text.aspects import CONTENT, FORM, OVERALL, term_perturbation
 from spanjury.perturbations.text.entities import fictional_entity, invent_term
 from spanjury.perturbations.text.grammar import (
     break_agreement,
@@ -36,12 +36,7 @@ def grammar_errors(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     return _enough(edits, k=k, what="places for an error")
 
 
-@english_perturbation(
-    family="entities-and-numbers",
-    level="word",
-    harms=GROUNDING | OVERALL,
-    spares=FORM - {"naturalness"},
-)
+@term_perturbation
 def fictional_details(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` names, numbers or dates by invented ones; if there are too few, also terms."""
     edits = _mixed(text, rng, rules=_DETAILS, k=k)

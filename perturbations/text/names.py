@@ -52,10 +52,10 @@ def names(text: str) -> tuple[Name, ...]:
     firsts = openings(text)
     inner = {m.group() for m in _NAME_WORD.finditer(mask) if m.start() not in firsts}
     mentions = [
-        _name(text, words, titled=titled)
+        Name(start, end, text[start:end], "person" if titled else _sort(text, start, end))
         for run in _runs(mask)
-        for words, titled in _pieces(run, firsts, inner)
-        if words[-1].end() - words[0].start() > 1
+        for start, end, titled in _pieces(run, firsts, inner)
+        if end - start > 1
     ]
     surnames = {name.text.split()[-1] for name in mentions if name.sort == "person"}
     return tuple(
@@ -91,8 +91,8 @@ def _runs(mask: str) -> Iterator[list[re.Match[str]]]:
 
 def _pieces(
     run: Sequence[re.Match[str]], firsts: set[int], inner: set[str]
-) -> Iterator[tuple[list[re.Match[str]], bool]]:
-    """Yield the parts of `run` that are names, and whether a title precedes each."""
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield the interval of each part of `run` that is a name, and whether a title precedes it."""
     wordlists = lists("known")
     titled = False
     piece: list[re.Match[str]] = []
@@ -102,23 +102,17 @@ def _pieces(
         certain = word in inner or word in wordlists["given"] or word in wordlists["places"]
         if word in wordlists["titles"] or word in wordlists["never"] or (begins and not certain):
             if piece:
-                yield piece, titled
+                yield piece[0].start(), piece[-1].end(), titled
             piece, titled = [], word in wordlists["titles"]
         else:
             piece.append(match)
     if piece:
-        yield piece, titled
-
-
-def _name(text: str, words: Sequence[re.Match[str]], *, titled: bool) -> Name:
-    start, end = words[0].start(), words[-1].end()
-    return Name(start, end, text[start:end], "person" if titled else _sort(text, start, end))
+        yield piece[0].start(), piece[-1].end(), titled
 
 
 def _sort(text: str, start: int, end: int) -> Sort:
     wordlists = lists("known")
     words = text[start:end].split()
-    located = bool(_LOCATING.search(text[max(0, start - _REACH) : start]))
     if words[-1] in wordlists["organisation_parts"]:
         return "organisation"
     if text[start:end] in wordlists["places"] or words[-1] in wordlists["place_parts"]:
@@ -127,6 +121,6 @@ def _sort(text: str, start: int, end: int) -> Sort:
         return "person"
     if len(words) == 1 and words[0].isupper() and 1 < len(words[0]) <= _LONGEST_ACRONYM:
         return "acronym"
-    if located:
+    if _LOCATING.search(text[max(0, start - _REACH) : start]):
         return "place"
     return "person" if len(words) == 2 else "other"  # noqa: PLR2004 - a given name and a surname

@@ -96,24 +96,23 @@ def change_date(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 @lru_cache(maxsize=16)  # a few texts, which several rules use
 def _dates(mask: str) -> tuple[Choice, ...]:
-    return tuple(_parts_of_dates(mask))
-
-
-def _parts_of_dates(mask: str) -> Iterator[Choice]:
+    """Return the parts of dates, each with others of its kind."""
+    parts = []
     for match in chain(_WEEKDAY.finditer(mask), _MONTH_NAME.finditer(mask)):
         written = match.group()
         names = _DAYS if written in _DAYS else _MONTHS
-        yield Choice(*match.span(), tuple(name for name in names if name != written))
+        parts.append(Choice(*match.span(), tuple(name for name in names if name != written)))
     for match in _DAY_NUMBER.finditer(mask):
         written = match[str(match.lastgroup)]
         others = tuple(day for day in _MONTH_DAYS if day != written)
-        yield Choice(*match.span(str(match.lastgroup)), others)
+        parts.append(Choice(*match.span(str(match.lastgroup)), others))
     for match in _YEAR.finditer(mask):
         year = int(match["year"])
         decade = mask[match.end() : match.end() + 1] == "s"
         shifts = range(-_LONGEST_SHIFT, _LONGEST_SHIFT + 1)
         years = (year + shift * 10 if decade else year + shift for shift in shifts if shift)
-        yield Choice(*match.span("year"), tuple(map(str, years)))
+        parts.append(Choice(*match.span("year"), tuple(map(str, years))))
+    return tuple(parts)
 
 
 def _other_values(numeral: str) -> Iterator[str]:

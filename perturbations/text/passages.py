@@ -51,15 +51,11 @@ def _is_number(text: str, passage: Passage) -> bool:
 def inserted_after(text: str, existing: Sequence[Passage], added: str, *, index: int) -> Edit:
     """Insert the sentence `added` after the one at `index`, with the gap that others have."""
     end = existing[index].end
-    return Edit(start=end, end=end, text=_gap(text, existing, index=index) + added)
-
-
-def _gap(text: str, existing: Sequence[Passage], *, index: int) -> str:
-    """Return the gap after the sentence at `index`, or before it if it is the last."""
-    if len(existing) > 1:
-        index = min(index, len(existing) - 2)
-        return text[existing[index].end : existing[index + 1].start]
-    return "" if existing[index].text.endswith(_BLANKLESS) else " "
+    gap = "" if existing[index].text.endswith(_BLANKLESS) else " "
+    if len(existing) > 1:  # the gap after the sentence, or before it if it is the last
+        before = min(index, len(existing) - 2)
+        gap = text[existing[before].end : existing[before + 1].start]
+    return Edit(start=end, end=end, text=gap + added)
 
 
 def continued(text: str, passage: Passage) -> str:
@@ -68,12 +64,6 @@ def continued(text: str, passage: Passage) -> str:
     A first word that begins many sentences loses its capital. A name keeps it: a word that is
     capitalized inside the text, too, or that precedes another capitalized word. A question does not
     continue after a statement.
-
-    Examples
-    --------
-    >>> text = "The rain fell. Ann left. Then Ann sang. Snow fell."
-    >>> [continued(text, passage) for passage in passages(text)]
-    ['the rain fell.', 'Ann left.', 'then Ann sang.', '']
     """
     sentence = passage.text
     if sentence.endswith("?"):

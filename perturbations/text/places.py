@@ -48,10 +48,6 @@ class Choice(NamedTuple):
 
 def letters_where(text: str, holds: Callable[[str], bool]) -> Letters:
     """Find the grapheme clusters whose base character satisfies `holds`."""
-    if text.isascii():
-        flags = text.encode("ascii").translate(_table(holds))
-        (starts,) = np.frombuffer(flags, dtype=np.bool_).nonzero()
-        return Letters(starts, starts + 1)
     mask = masked(text)
     flags = mask.encode("latin-1", "replace").translate(_table(holds))
     fits = np.array(bytearray(flags), dtype=np.bool_)
@@ -75,25 +71,11 @@ def _table(holds: Callable[[str], bool]) -> bytes:
 def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) -> NDArray[np.intp]:
     """Draw `k` of the indices of `n` places; all sets of them are equally likely.
 
-    Parameters
-    ----------
-    n
-        Number of places.
-    rng
-        Source of the draw.
-    k
-        At least 1.
-    what
-        Name of the places in the error, such as ``"letters"``.
-    apart
-        Whether neighbours must not both be drawn.
+    Raises `NothingToDamageError` if there are too few. Raises `PerturbationError` if `k` is less
+    than 1.
 
-    Raises
-    ------
-    NothingToDamageError
-        If there are too few.
-    PerturbationError
-        If `k` is less than 1.
+    `what` names the places in the error, such as ``"letters"``. With `apart`, no two neighbours are
+    drawn.
     """
     require_count(k)
     needed = 2 * k - 1 if apart else k
@@ -121,9 +103,8 @@ class TooFewError(NothingToDamageError):
         return f"too few {self.what}"
 
 
-def too_few(what: str, *, available: int, needed: int) -> TooFewError:
-    """Return the error that only `available` places or texts exist where `needed` are necessary."""
-    return TooFewError(what, available=available, needed=needed)
+too_few = TooFewError
+"""Function for plugins: make the error of too few places."""
 
 
 def require_count(k: int, *, least: int = 1) -> None:

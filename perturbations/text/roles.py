@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from numpy.random import Generator
@@ -13,17 +12,12 @@ from spanjury.perturbations.text.language import english_perturbation
 from spanjury.perturbations.text.names import names, openings
 from spanjury.perturbations.text.places import chosen
 from spanjury.perturbations.text.verbs import BE, Token, finite_verbs, tokens, verbs
+from spanjury.perturbations.text.wordlists import table
 
-_OBJECT_FORMS = MappingProxyType({"he": "him", "I": "me", "she": "her", "they": "them", "we": "us"})
-_SUBJECT_FORMS = MappingProxyType({form: subject for subject, form in _OBJECT_FORMS.items()})
+_OBJECT_FORMS = {"he": "him", "I": "me", "she": "her", "they": "them", "we": "us"}
+_SUBJECT_FORMS = {form: subject for subject, form in _OBJECT_FORMS.items()}
 _DETERMINERS = frozenset("a an the his her its their our my your".split())  # noqa: SIM905
-_NO_NOUNS = frozenset(
-    """about after again ahead all along also and as at away back because before but by during for
-    from     had has have he her him his home how i if in into is it its just last later of off on
-    or out over she     since so than that their them then there they this through to today
-    too twice under until up     us was we were what when where which while who whom why will
-    with without would     yesterday you""".split()  # noqa: SIM905 - a list this long reads best so
-)
+_NO_NOUNS = frozenset(table("function_words")["no_nouns"])
 _NO_ACTIONS = frozenset(("agree", "become", "believe", "hope", "say", "seem", "think", "wish"))
 _JOINED = re.compile(r"(?:,|,? (?:and|or|nor)) \Z")
 _POSSESSIVE = re.compile(" ?['’]")

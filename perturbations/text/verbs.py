@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.places import WORD
-from spanjury.perturbations.text.wordlists import lines
+from spanjury.perturbations.text.wordlists import lines, table
 
 BE = frozenset(("am", "is", "are", "was", "were", "be", "been", "being"))
 HAVE = frozenset(("has", "have", "had", "having"))
@@ -18,14 +18,8 @@ PLURAL_SUBJECTS = frozenset(("i", "they", "we", "you"))
 """Subjects of verb forms without an ``s``."""
 
 _SINGULAR_SUBJECTS = frozenset(("he", "she", "it", "who", "which"))
-_BEFORE_NOUNS = frozenset(
-    """a an the his her its their our my your this that these those some any no each every of in
-    on at by for with from into and or two three four five six many few more most several all
-    other own""".split()  # noqa: SIM905 - a list this long reads best so
-)
-_AFTER_PARTICIPLES = frozenset(
-    "about after among as at by for from in into near of on since to under with without".split()  # noqa: SIM905
-)
+_BEFORE_NOUNS = frozenset(table("function_words")["before_nouns"])
+_AFTER_PARTICIPLES = frozenset(table("function_words")["after_participles"])
 _DO = frozenset(("do", "does", "did", "get", "gets", "got"))
 _REACH = 3  # words before a participle that may be its auxiliary
 

@@ -100,7 +100,7 @@ def test_the_aspects_and_weights_of_a_recipe_are_those_of_its_task(name: str) ->
 def test_every_written_perturbation_has_a_rule_that_stands_in(name: str) -> None:
     for item in find_recipe(name).items:
         if item.written:
-            assert generated_perturbation(item.written).level == item.level
+            assert generated_perturbation(item.written).twin.level == item.level
             assert item.perturbation
             assert item.options["k"]
 

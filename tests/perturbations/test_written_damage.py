@@ -135,8 +135,8 @@ def test_an_unknown_kind_is_answered_with_the_choices() -> None:
 
 
 def test_the_effects_are_those_of_the_rule_that_stands_in() -> None:
-    assert generated_perturbation(GRAMMAR).effect_on("fluency") == "falls"
-    assert generated_perturbation(INSERTION).effect_on("consistency") == "unchanged"
+    assert generated_perturbation(GRAMMAR).twin.effect_on("fluency") == "falls"
+    assert generated_perturbation(INSERTION).twin.effect_on("consistency") == "unchanged"
 
 
 def test_the_signature_tells_the_kinds_apart() -> None:

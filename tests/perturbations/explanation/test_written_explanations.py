@@ -17,10 +17,17 @@ from spanjury.judges.core import (
 from spanjury.perturbations.explanation.errors import add_errors, critical_error, remove_errors
 from spanjury.perturbations.explanation.generated import (
     GeneratedAddition,
-    generated_rewordings,
+    GeneratedRewording,
     generated_twin,
 )
-from spanjury.perturbations.explanation.levels import openings, soften_severity
+from spanjury.perturbations.explanation.levels import (
+    openings,
+    soften_both,
+    soften_explanation,
+    soften_severity,
+    worsen_both,
+    worsen_explanation,
+)
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     NothingToChangeError,
@@ -39,6 +46,15 @@ CONSISTENCY = Aspect(
     kind="grounding",
 )
 OSLO = located("Oslo", 29, explanation=REASON)
+REWORDINGS = {
+    name: GeneratedRewording(twin=rule)
+    for name, rule in {
+        "soften-both": soften_both,
+        "soften-explanation": soften_explanation,
+        "worsen-both": worsen_both,
+        "worsen-explanation": worsen_explanation,
+    }.items()
+}
 OMITTED = ErrorSpan(text="", explanation="The year is missing.", severity=5)
 
 
@@ -51,7 +67,7 @@ async def reworded(
     model = ScriptedModel(*replies)
     errors = ErrorList(output=OUTPUT, spans=tuple(spans))
     rng = generator_for(1, kind, "id")
-    result = await generated_rewordings()[kind].changed(errors, model, rng=rng, by=by, seed=7)
+    result = await REWORDINGS[kind].changed(errors, model, rng=rng, by=by, seed=7)
     return result, model
 
 
@@ -196,27 +212,15 @@ async def test_a_false_explanation_is_checked_too() -> None:
         await added("As an AI, I find no error.", "")
 
 
-def test_written_perturbations_push_like_their_rules() -> None:
-    result = {name: (each.push, each.family) for name, each in generated_rewordings().items()}
-    assert result == {
-        "soften-both": ("rises", "both"),
-        "soften-explanation": ("rises", "explanation"),
-        "worsen-both": ("falls", "both"),
-        "worsen-explanation": ("falls", "explanation"),
-    }
-    addition = GeneratedAddition(aspect=CONSISTENCY)
-    assert (addition.push, addition.family) == ("falls", "addition")
-
-
 def test_a_rule_that_a_model_can_stand_in_for_has_a_twin() -> None:
     addition = GeneratedAddition(aspect=CONSISTENCY)
     assert generated_twin(add_errors, aspect=CONSISTENCY) == addition
-    for written in generated_rewordings().values():
+    for written in REWORDINGS.values():
         assert generated_twin(written.twin, aspect=CONSISTENCY) == written
     for rule in (critical_error, remove_errors, soften_severity):
         assert generated_twin(rule, aspect=CONSISTENCY) is None
 
 
 def test_the_signature_tells_what_is_asked_apart() -> None:
-    result = {each.signature for each in generated_rewordings().values()}
+    result = {each.signature for each in REWORDINGS.values()}
     assert len(result | {GeneratedAddition(aspect=CONSISTENCY).signature}) == 5

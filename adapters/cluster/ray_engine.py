@@ -52,8 +52,24 @@ def on_ray(address: str | None = None) -> Iterator["RayCluster"]:
 
     Raises `ConfigError` if no cluster answers at the address.
     """
-    with _connected(address or os.environ.get("RAY_ADDRESS") or _LOCAL):
+    if ray.is_initialized():
         yield RayCluster()
+        return
+    address = address or os.environ.get("RAY_ADDRESS") or _LOCAL
+    try:
+        _knock(address)
+        ray.init(
+            address=address,
+            include_dashboard=False if address == _LOCAL else None,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    except Exception as error:  # Ray raises a plain Exception if a node starts too slowly
+        raise ConfigError(f"no Ray cluster at {address!r}: {_last_line(error)}") from error
+    try:
+        yield RayCluster()
+    finally:
+        ray.shutdown()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +137,7 @@ class RayCluster:
         It runs on the head node, whose loss ends the cluster anyway, and its state is lost with it.
         After a short network failure it may get an item twice.
         """
-        single = ray.remote(_Single).options(
+        single = ray.remote(_Actor).options(
             num_cpus=0, resources={_HEAD: 0.001}, max_task_retries=_RETRIES
         )
         return Shared(single.remote(make))  # type: ignore[arg-type]  # to Ray it may be a class
@@ -147,82 +163,42 @@ class RayCluster:
         `room` does.
         """
         room = self.room(share)
-        most = min(most_workers or room, room)
+        rows = [{_ITEM: item} for item in items]
+        ray.data.DataContext.get_current().enable_progress_bars = False
         try:
-            yield from _mapped(
-                make, items, first_workers=most, most_workers=most_workers, share=share
+            tasks = ray.data.from_items(rows, override_num_blocks=min(len(rows), MOST_TASKS))
+            done = tasks.map_batches(
+                _Actor,
+                fn_constructor_args=[make],
+                batch_size=1,
+                num_cpus=share.cores,
+                num_gpus=share.gpus or None,
+                compute=ray.data.ActorPoolStrategy(
+                    min_size=1,  # so that idle actors make room for workers of a lost node
+                    max_size=most_workers,
+                    initial_size=max(1, min(most_workers or room, room, len(rows))),
+                    max_tasks_in_flight_per_actor=1,  # no item waits for a worker that may be lost
+                ),
             )
+            for row in done.iter_rows():
+                yield str(row[_ITEM])
         except RayError as error:
             raise _gave_up(error) from error
 
 
-class _Single:
-    """The Ray actor behind a shared worker."""
+class _Actor:
+    """The Ray actor behind a worker, kept alive on a node."""
 
     def __init__(self, make: Callable[[], Worker]) -> None:
         self._work = make()
 
     def work(self, item: str) -> str:
+        """Process one item of a shared worker."""
         return self._work(item)
 
-
-class _Actor:
-    """The Ray actor behind one worker of `map`, kept alive on a node."""
-
-    def __init__(self, make: Callable[[], Worker]) -> None:
-        self._work = make()
-
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
+        """Process a batch of `RayCluster.map`."""
         return {_ITEM: [self._work(str(item)) for item in batch[_ITEM]]}
-
-
-def _mapped(
-    make: Callable[[], Worker],
-    items: Sequence[str],
-    *,
-    first_workers: int,
-    most_workers: int | None,
-    share: Share,
-) -> Iterator[str]:
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    rows = [{_ITEM: item} for item in items]
-    tasks = ray.data.from_items(rows, override_num_blocks=min(len(rows), MOST_TASKS))
-    done = tasks.map_batches(
-        _Actor,
-        fn_constructor_args=[make],
-        batch_size=1,
-        num_cpus=share.cores,
-        num_gpus=share.gpus or None,
-        compute=ray.data.ActorPoolStrategy(
-            min_size=1,  # so that idle actors end, and make room for workers of a lost node
-            max_size=most_workers,
-            initial_size=max(1, min(first_workers, len(rows))),
-            max_tasks_in_flight_per_actor=1,  # so that no item waits for a worker that may be lost
-        ),
-    )
-    for row in done.iter_rows():
-        yield str(row[_ITEM])
-
-
-@contextmanager
-def _connected(address: str) -> Iterator[None]:
-    if ray.is_initialized():
-        yield
-        return
-    try:
-        _knock(address)
-        ray.init(
-            address=address,
-            include_dashboard=False if address == _LOCAL else None,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
-    except Exception as error:  # Ray raises a plain Exception if a node starts too slowly
-        raise ConfigError(f"no Ray cluster at {address!r}: {_last_line(error)}") from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
 
 
 def _knock(address: str) -> None:

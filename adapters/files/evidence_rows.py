@@ -1,5 +1,7 @@
 """Positions of an error span and its evidence, in the form of result rows."""
 
+from dataclasses import asdict
+
 from spanjury.judges.core import ErrorSpan, Segment
 from spanjury.judges.core.transcript import position_in, turn_of
 
@@ -11,13 +13,8 @@ def evidence_rows(span: ErrorSpan, segment: Segment | None = None) -> list[dict[
     """
     is_trajectory = segment is not None and segment.trajectory is not None
     return [
-        {
-            "input": evidence.input,
-            "start": evidence.start,
-            "end": evidence.end,
-            "text": evidence.text,
-            **({"turn": turn} if is_trajectory and (turn := turn_of(evidence.input)) else {}),
-        }
+        asdict(evidence)
+        | ({"turn": turn} if is_trajectory and (turn := turn_of(evidence.input)) else {})
         for evidence in span.evidence
     ]
 
@@ -25,14 +22,4 @@ def evidence_rows(span: ErrorSpan, segment: Segment | None = None) -> list[dict[
 def position_row(span: ErrorSpan, segment: Segment) -> dict[str, object]:
     """Return a span's position in a trajectory under the key ``at``; empty for a text."""
     position = position_in(segment, span)
-    if position is None:
-        return {}
-    return {
-        "at": {
-            "turn": position.turn,
-            "call": position.call,
-            "path": position.path,
-            "start": position.start,
-            "end": position.end,
-        }
-    }
+    return {} if position is None else {"at": asdict(position)}

@@ -14,15 +14,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, DataError
 
 FLAG = "--data-limit"
 _NUMBER = re.compile(r"(\d{1,15})\s*([KMG]i?B)?", re.IGNORECASE)
-_UNITS = MappingProxyType(
-    {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-)
+_UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +39,9 @@ class DataLimits:
 
     def __post_init__(self) -> None:
         for limit in fields(self):
-            if getattr(self, limit.name) < 1:
-                raise ValueError(
-                    f"got the limit {limit.name}={getattr(self, limit.name)!r}, expected 1 or more"
-                )
+            value = getattr(self, limit.name)
+            if value < 1:
+                raise ValueError(f"got the limit {limit.name}={value!r}, expected 1 or more")
 
     def exceeded(self, name: str, what: str) -> DataError:
         """Return the error for exceeding the limit `name`, with advice on raising it."""
@@ -63,11 +59,6 @@ def parse_limits(settings: Iterable[str]) -> DataLimits:
     """Parse settings ``NAME=NUMBER``, such as ``row=200MB``; other limits keep their defaults.
 
     Raises `ConfigError` if a setting is malformed or its name is unknown.
-
-    Examples
-    --------
-    >>> parse_limits(["row=200MB", "columns=5000"]).row
-    200000000
     """
     limits = USUAL
     names = [limit.name for limit in fields(DataLimits)]

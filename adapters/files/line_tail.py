@@ -74,13 +74,9 @@ class LineTail:
     later date. The new file is then read from its beginning. Rotated files may be gzipped, and are
     then named ``….gz``.
 
-    Parameters
-    ----------
-    position
-        How far the file was read before, as written by `TailPosition.encoded`; None if not at all.
-    is_whole
-        Whether the file must exist. Its last line is then also read if it lacks only its line end,
-        because it is a complete JSON object or array.
+    `position` is that up to which the file was read before, as written by `TailPosition.encoded`;
+    None if not at all. If the file `is_whole`, it must exist, and its last line is also read if it
+    lacks only its line end, because it is a complete JSON object or array.
     """
 
     def __init__(
@@ -94,11 +90,9 @@ class LineTail:
         self._is_whole = is_whole
         self._limits = limits
         self._open: _OpenFile | None = None  # kept open, since its name can change
-        self._position = (
-            TailPosition(-1)
-            if position is None
-            else msgspec.json.decode(position, type=TailPosition)
-        )
+        self._position = TailPosition(-1)
+        if position is not None:
+            self._position = msgspec.json.decode(position, type=TailPosition)
 
     def __enter__(self) -> Self:
         return self
@@ -249,7 +243,7 @@ class LineTail:
             except OSError as error:
                 if error.filename:
                     raise
-                raise unusable(error) from error
+                raise unusable(error.strerror) from error
             stack.pop_all()
             return _OpenFile(file, inode, fault)
 

@@ -52,7 +52,7 @@ class LineWriter:
     why it must stay, or an empty text. If there is a reason, the lines go to ``PATH.refused``.
 
     Raises `StoreError` on entry if the file cannot be written or another process is writing it;
-    from `append` and on exit if writing fails later (a full disk); on exit if there is an
+    from `append_line` and on exit if writing fails later (a full disk); on exit if there is an
     objection.
     """
 
@@ -60,12 +60,18 @@ class LineWriter:
         self,
         path: Path,
         *,
-        keep_part: bool,
+        keep_part: bool = False,
         resumes: bool = False,
         objection: Callable[[Path], str] = lambda _: "",
     ) -> None:
+        self.path = path
+        """The file of the lines: ``PATH.part``, or ``PATH.part.next`` while that is longer.
+
+        After a normal end it is ``PATH`` or ``PATH.refused``.
+        """
+        self.lines = 0
+        """The number of lines written."""
         self._target = path
-        self._path = path
         self._keep_part = keep_part
         self._resumes = resumes
         self._objection = objection
@@ -73,21 +79,7 @@ class LineWriter:
         self._begun = False
         self._former: FileIO | None = None  # the longer part file of an earlier writer
         self._former_lines = 0
-        self._lines = 0
         self._whole = 0  # offset after the last complete line
-
-    @property
-    def path(self) -> Path:
-        """The file of the lines: ``PATH.part``, or ``PATH.part.next`` while that is longer.
-
-        After a normal end it is ``PATH`` or ``PATH.refused``.
-        """
-        return self._path
-
-    @property
-    def lines(self) -> int:
-        """The number of lines written."""
-        return self._lines
 
     def __enter__(self) -> Self:
         try:
@@ -95,15 +87,15 @@ class LineWriter:
                 self._target = Path(os.path.realpath(self._target))
             replaceable = self._target.is_file() or not self._target.exists()
             if replaceable:
-                self._path = part_of(self._target)
-                self._file = _open_alone(self._path)
+                self.path = part_of(self._target)
+                self._file = _open_alone(self.path)
         except (OSError, ValueError) as error:
-            raise _unwritable(self._path, error) from error
+            raise _unwritable(self.path, error) from error
         if not replaceable:
             raise StoreError(f"{self._target}: results go to a file, and this is none")
         return self
 
-    def append(self, line: bytes) -> None:
+    def append_line(self, line: bytes) -> None:
         """Write `line`, its line end included; the operating system has it when this returns.
 
         Raises `StoreError` if that fails; the lines before it stay complete.
@@ -114,19 +106,19 @@ class LineWriter:
             _write_all(file, line)
         except OSError as error:
             self._settle(self._file)
-            raise _unwritable(self._path, error) from error
-        self._lines += 1
+            raise _unwritable(self.path, error) from error
+        self.lines += 1
         self._whole += len(line)
-        if self._lines == self._former_lines and sys.platform != "win32":  # as below
+        if self.lines == self._former_lines and sys.platform != "win32":  # as below
             self._replace_former()
 
     def _begin(self, file: FileIO) -> FileIO:
         """Empty the part file, or leave it to an earlier writer; return the file to write."""
-        if self._resumes and (lines := count_lines(self._path)):
-            path = self._path.with_name(f"{self._path.name}{NEXT}")
+        if self._resumes and (lines := count_lines(self.path)):
+            path = self.path.with_name(f"{self.path.name}{NEXT}")
             following = _open_alone(path)
             self._former, self._former_lines = file, lines
-            self._file, self._path = following, path
+            self._file, self.path = following, path
             file = following
         file.truncate(0)
         self._begun = True
@@ -139,11 +131,11 @@ class LineWriter:
         try:
             if sys.platform == "win32":
                 self._former.close()
-            self._path.replace(part)
+            self.path.replace(part)
         except OSError as error:
             raise _unwritable(part, error) from error
         self._former.close()
-        self._former, self._path = None, part
+        self._former, self.path = None, part
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         assert self._file is not None
@@ -159,9 +151,9 @@ class LineWriter:
             if self._former is not None:
                 self._end_former(self._former, is_complete=kind is None)
             if kind is not None and not self._keep_part:
-                self._path.unlink(missing_ok=True)
+                self.path.unlink(missing_ok=True)
         except OSError as problem:
-            raise _unwritable(self._path, problem) from problem
+            raise _unwritable(self.path, problem) from problem
 
     def _end_former(self, former: FileIO, *, is_complete: bool) -> None:
         """Remove the part file of an earlier writer, or the new one if that has fewer lines."""
@@ -169,12 +161,12 @@ class LineWriter:
         if is_complete:
             former.close()
             part.unlink(missing_ok=True)
-        elif self._lines >= self._former_lines:
+        elif self.lines >= self._former_lines:
             self._replace_former()
         else:
             part.with_name(f"{part.name}{NEXT}").unlink(missing_ok=True)
             former.close()
-            self._path = part
+            self.path = part
 
     def _take_the_name(self, file: FileIO) -> None:
         """Give the part file its final name, or ``.refused`` if there is an objection."""
@@ -185,8 +177,8 @@ class LineWriter:
         # Renamed while locked: once it is unlocked, another writer could truncate it.
         if sys.platform == "win32":  # an open file cannot be renamed there
             file.close()
-        self._path.replace(named)
-        self._path = named
+        self.path.replace(named)
+        self.path = named
         if objection:
             raise StoreError(refusal(self._target, objection, named))
 
@@ -195,7 +187,7 @@ class LineWriter:
         with suppress(OSError):
             file.seek(self._whole)
             if file.read().endswith(b"\n"):
-                self._lines += 1
+                self.lines += 1
                 self._whole = file.tell()
             file.truncate(self._whole)
             file.seek(self._whole)
@@ -260,7 +252,7 @@ class SealedFiles:
     def __init__(self, folder: Path, *, names: Sequence[str], seal: str) -> None:
         self._folder = folder
         self._seal = folder / seal
-        self._writers = {name: LineWriter(folder / name, keep_part=False) for name in names}
+        self._writers = {name: LineWriter(folder / name) for name in names}
         self._digests = {name: hashlib.sha256() for name in names}
         self._fields: Mapping[str, object] | None = None
         self._open = ExitStack()
@@ -278,7 +270,7 @@ class SealedFiles:
 
     def append(self, name: str, line: bytes) -> None:
         """Append `line`, its line end included, to the file `name`."""
-        self._writers[name].append(line)
+        self._writers[name].append_line(line)
         self._digests[name].update(line)
 
     def close_with(self, fields: Mapping[str, object]) -> None:
@@ -306,8 +298,8 @@ class SealedFiles:
             self._open.__exit__(type(problem), problem, problem.__traceback__)
             raise _unwritable(self._folder, problem) from problem
         self._open.close()
-        with LineWriter(self._seal, keep_part=False) as writer:
-            writer.append(f"{seal}\n".encode())
+        with LineWriter(self._seal) as writer:
+            writer.append_line(f"{seal}\n".encode())
 
 
 class ResultLog:
@@ -321,13 +313,8 @@ class ResultLog:
 
     Raises `StoreError` if the file cannot be written, or another process writes it.
 
-    Parameters
-    ----------
-    size
-        Size after the last lines that were stored; None if the file has none of them. Afterwards it
-        is the size of the file on entry.
-    pending
-        The next lines to append, each with its line end.
+    The `size` is None if the file has no lines that were stored. Afterwards it is that of the file
+    on entry.
     """
 
     def __init__(self, path: Path, *, size: int | None, pending: Sequence[bytes] = ()) -> None:
@@ -354,8 +341,9 @@ class ResultLog:
         try:
             file = self._opened() if self._is_moved(self._file) else self._file
             end = file.seek(0, os.SEEK_END)
-            if end and _last_byte(file) != b"\n":
-                lines = b"\n" + lines
+            if end:
+                file.seek(-1, os.SEEK_END)
+                lines = lines if file.read(1) == b"\n" else b"\n" + lines
             _write_all(file, lines)
             os.fsync(file.fileno())
         except OSError as error:
@@ -397,8 +385,3 @@ class ResultLog:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-
-def _last_byte(file: FileIO) -> bytes:
-    file.seek(-1, os.SEEK_END)
-    return file.read(1)

@@ -56,6 +56,17 @@ def read_lines(path: Path, *, limits: DataLimits = USUAL) -> Iterator[Line]:
         raise DataError(f"{path}: is empty")
 
 
+def filled_lines(
+    path: Path, *, limits: DataLimits = USUAL
+) -> Iterator[tuple[int, str | DataError]]:
+    """Yield the lines that are not blank, without white space at their ends, or their faults."""
+    for line in read_lines(path, limits=limits):
+        if line.fault:
+            yield line.number, DataError(line.fault)
+        elif text := line.text.rstrip():
+            yield line.number, text
+
+
 class Unpacked:
     """A gzip file that stops with an error when it exceeds the limits."""
 
@@ -103,13 +114,13 @@ def _next_line(file: BufferedIOBase | Unpacked, *, number: int, limits: DataLimi
     if not raw:
         return None
     if len(raw) <= limits.row:
-        return _decoded(raw, number=number)
+        return decoded_line(raw, number=number)
     while raw and not raw.endswith(b"\n"):
         raw = file.readline(_PIECE)
     return Line(number, "", str(limits.exceeded("row", "the line is too long")))
 
 
-def _decoded(raw: bytes, *, number: int) -> Line:
+def decoded_line(raw: bytes, *, number: int) -> Line:
     """Decode one line; with invalid UTF-8, set a fault and keep what can be read."""
     if number == 1:
         raw = raw.removeprefix(codecs.BOM_UTF8)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import ConfigError, DataError, EvaluationError
 from spanjury.judges.core.errors import reason_of
 from spanjury.judges.core.lazy import library
 
@@ -29,13 +29,9 @@ class Location(NamedTuple):
         """A URL that is valid in any working directory; an absolute path if it is local."""
         return self.path if self.is_local else str(self.files.unstrip_protocol(self.path))
 
-    def at(self, path: str) -> "Location":
-        """Return the location of another path in the same file system."""
-        return Location(self.files, path)
-
     def below(self, *names: str) -> "Location":
         """Return the location `names` below this one."""
-        return self.at("/".join([self.path.rstrip("/"), *names]))
+        return self._replace(path="/".join([self.path.rstrip("/"), *names]))
 
     def listing(self) -> list[tuple["Location", str]] | None:
         """Return the files in this folder, or those that match this pattern, sorted by path.
@@ -51,7 +47,10 @@ class Location(NamedTuple):
             root, paths = "/".join(parts[:fixed]), self.files.glob(self.path)
         else:
             return None
-        return [(self.at(path), path.removeprefix(root).lstrip("/")) for path in sorted(paths)]
+        return [
+            (self._replace(path=path), path.removeprefix(root).lstrip("/"))
+            for path in sorted(paths)
+        ]
 
 
 def find_location(url: str) -> Location:
@@ -69,8 +68,10 @@ def find_location(url: str) -> Location:
 
 
 @contextmanager
-def reading(file: Location) -> Iterator[None]:
-    """Translate errors of a library or the operating system into a `DataError` about `file`.
+def accessing(
+    file: Location, what: str = "read", *, failure: type[EvaluationError] = DataError
+) -> Iterator[None]:
+    """Translate errors of a library or the operating system into a `failure` about `file`.
 
     Raises `ConfigError` if a library is not installed.
     """
@@ -79,4 +80,4 @@ def reading(file: Location) -> Iterator[None]:
     except ImportError as error:
         raise ConfigError(f"{file.url}: {error}: pip install 'spanjury[ray]'") from error
     except (OSError, ValueError, KeyError) as error:  # pyarrow's errors are ValueErrors
-        raise DataError(f"{file.url}: cannot be read: {reason_of(error)}") from error
+        raise failure(f"{file.url}: cannot be {what}: {reason_of(error)}") from error

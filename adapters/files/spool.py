@@ -1,10 +1,11 @@
-"""Byte strings in an unnamed temporary file, numbered in the order of `put`."""
+"""Temporary files for data that does not fit into memory: byte strings, and a database."""
 
+import sqlite3
 import tempfile
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import Lock
 from typing import IO
 
@@ -17,7 +18,7 @@ _BLOCK = 2**22
 
 
 class Spool:
-    """Byte strings that do not fit into memory together; they are gone once the file is closed.
+    """Byte strings, numbered in the order of `put`; they are gone once the file is closed.
 
     Any thread may put, get and search.
 
@@ -44,8 +45,7 @@ class Spool:
 
     def get(self, number: int) -> bytes:
         """Return the piece with this number."""
-        start, end = self._ends[number], self._ends[number + 1]
-        return self._read(start, end)
+        return self._read(self._ends[number], self._ends[number + 1])
 
     def holding(self, needle: bytes) -> Iterator[int]:
         """Yield the numbers of the pieces that contain `needle`, in order."""
@@ -84,7 +84,7 @@ class Spool:
                 self._file.seek(start)
                 return self._file.read(end - start)
             except OSError as error:
-                raise unusable(error) from error
+                raise unusable(error.strerror) from error
 
     def _write(self) -> None:
         try:
@@ -92,7 +92,7 @@ class Spool:
             while self._waiting:  # the system may take only a part of them
                 del self._waiting[: self._file.write(self._waiting)]
         except OSError as error:
-            raise unusable(error) from error
+            raise unusable(error.strerror) from error
 
 
 @contextmanager
@@ -101,14 +101,40 @@ def open_spool() -> Iterator[Spool]:
     try:
         file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed below
     except OSError as error:
-        raise unusable(error) from error
+        raise unusable(error.strerror) from error
     with file:
         yield Spool(file)
 
 
-def unusable(error: OSError) -> StoreError:
+# 16 MiB stay in memory. There is no journal, because nothing needs to outlive a crash.
+_SETTINGS = """
+PRAGMA cache_size = -16384;
+PRAGMA temp_store = FILE;
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+"""
+
+
+@contextmanager
+def open_scratch(tables: str) -> Iterator[sqlite3.Connection]:
+    """Open a private database in an unnamed temporary file, which deletes itself.
+
+    Threads may use it one at a time, for example if each next row is read in a worker thread.
+    `tables` is the SQL that creates its tables.
+
+    Raises `StoreError` if it cannot be written (a full disk).
+    """
+    try:
+        with closing(sqlite3.connect("", check_same_thread=False)) as connection:
+            connection.executescript(_SETTINGS + tables)
+            yield connection
+    except sqlite3.Error as error:
+        raise unusable(error, variable="SQLITE_TMPDIR") from error
+
+
+def unusable(problem: object, *, variable: str = "TMPDIR") -> StoreError:
     """Return the error of a temporary file that cannot be made, written or read."""
     return StoreError(
-        f"a temporary file cannot be used: {error.strerror}; TMPDIR can name a folder with more"
-        " room for it"
+        f"a temporary file cannot be used: {problem}; {variable} can name a folder with more room"
+        " for it"
     )

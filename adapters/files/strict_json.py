@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from spanjury.adapters.files.limits import USUAL
 from spanjury.judges.core import DataError
-from spanjury.judges.core.json_escapes import without_lone_escapes
-from spanjury.judges.core.unique_keys import unique_keys
+from spanjury.judges.core.json_text import unique_keys, without_lone_escapes
 
 _EXCERPT = 60
 
@@ -28,11 +27,6 @@ def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
     Raises `DataError` if `text` is not one JSON value, an object has a duplicate key (one of the
     two values would be lost), or a number is NaN or infinite. Raises `NestingError` if the nesting
     is too deep.
-
-    Examples
-    --------
-    >>> parse_json('{"output": "a\\ud800b"}') == {"output": "a\N{REPLACEMENT CHARACTER}b"}
-    True
     """
     try:
         value: object = _DECODER.decode(without_lone_escapes(text))

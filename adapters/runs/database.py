@@ -38,27 +38,13 @@ _TYPES = {"TEXT": str, "BLOB": bytes, "INTEGER": int}
 class Form:
     """The schema of a database: one table, whose rows have checksums.
 
-    Parameters
-    ----------
-    holds
-        Noun for its contents, for messages.
-    application, layout
-        The application id and version in its header.
-    older
-        Earlier layouts that can also be read.
-    table
-        The statement that creates the table: key columns first, the checksum last.
-    checksum
-        Function that computes the checksum of a row from its other columns.
-    age
-        Function that returns the age of a row: of two rows with the same key, the one with the
-        higher value is kept, or else the later one.
-    rows
-        Plural noun for its rows.
-    name_of
-        Function that returns a row's name from its key; None if a run can make lost rows again.
-    backup
-        Function that yields the rows in the backup of a file, the oldest first.
+    `holds` is a noun for its contents, and `rows` one for its rows, for messages. The header has
+    the application id and the layout; files of `older` layouts can also be read. `table` is the
+    statement that creates the table: key columns first, the checksum last. `checksum` computes that
+    of a row from its other columns. `age` is that of a row: of two rows with the same key, the one
+    with the higher value is kept, or else the later one. `name_of` returns a row's name from its
+    key; it is None if a run can make lost rows again. `backup` yields the rows in the backup of a
+    file, the oldest first.
     """
 
     holds: str

@@ -17,19 +17,8 @@ from threading import Lock
 from typing import NamedTuple, Self
 from uuid import uuid4
 
-from spanjury.adapters.runs.database import (
-    Form,
-    advice,
-    check,
-    connected,
-    create,
-    finish_repair,
-    lock_of,
-    make_durable,
-    missing_rows,
-    naming,
-    repaired_file,
-)
+from spanjury.adapters.runs import database
+from spanjury.adapters.runs.database import Form
 from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import Row
 from spanjury.judges.core import EventLog, StoreError
@@ -116,10 +105,7 @@ _SCAN = f"SELECT {', '.join(_COLUMNS)} FROM marks ORDER BY rowid"  # noqa: S608 
 class MarkKey:
     """The identity of a mark: the annotator, the result row, and the version of its output.
 
-    Parameters
-    ----------
-    version
-        Digest of the output; another output under the same names has its own marks.
+    The version is a digest: another output under the same names has its own marks.
     """
 
     annotator: str
@@ -132,13 +118,7 @@ class MarkKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMark:
-    """A mark as stored.
-
-    Parameters
-    ----------
-    revision
-        Number of times it was put, starting with 1.
-    """
+    """A mark as stored; its revision is the number of times it was put."""
 
     key: MarkKey
     revision: int
@@ -146,13 +126,7 @@ class StoredMark:
 
 
 class MarkConflictError(StoreError):
-    """Raised if another put has changed a mark since it was read.
-
-    Parameters
-    ----------
-    current
-        The mark at present; None if there is none.
-    """
+    """Raised if another put has changed a mark since it was read; `current` is the present one."""
 
     def __init__(self, current: StoredMark | None) -> None:
         revision = current.revision if current else 0
@@ -177,8 +151,6 @@ class MarksStore:
     damaged, or is missing although its backup exists. Methods raise it if the file can no longer be
     read or written.
 
-    Notes
-    -----
     Damage to single rows is repaired from the backup. Marks that cannot be repaired are named, and
     count as never put.
     """
@@ -190,7 +162,7 @@ class MarksStore:
         self._connection: sqlite3.Connection | None = None
 
     def __enter__(self) -> Self:
-        with naming(self._path):
+        with database.naming(self._path):
             self._opened()
         return self
 
@@ -200,13 +172,13 @@ class MarksStore:
 
     def get(self, key: MarkKey) -> StoredMark | None:
         """Return the mark under `key`; None if there is none, or it is damaged."""
-        with self._turn, naming(self._path):
+        with self._turn, database.naming(self._path):
             connection = self._opened()
             return None if connection is None else _mark(_row(connection, key))
 
     def all(self) -> StoredMarks:
         """Return all intact marks, and the names of the damaged ones."""
-        with self._turn, naming(self._path):
+        with self._turn, database.naming(self._path):
             connection = self._opened()
             rows = [] if connection is None else [*connection.execute(_SCAN)]
         marks = [_mark(row) for row in rows]
@@ -220,7 +192,7 @@ class MarksStore:
 
         Raises `MarkConflictError` if the mark has another revision by now.
         """
-        with self._turn, naming(self._path):
+        with self._turn, database.naming(self._path):
             if self._opened() is None:
                 _create(self._path)
             connection = self._opened()
@@ -254,22 +226,22 @@ class MarksStore:
         """Return the connection, opened if needed; None as long as there is no file."""
         if self._connection is not None:
             return self._connection
-        if repaired_file(self._path).exists():
-            with RunLock(lock_of(self._path)):
-                finish_repair(self._path)
+        if database.repaired_file(self._path).exists():
+            with RunLock(database.lock_of(self._path)):
+                database.finish_repair(self._path)
         if not self._path.exists():
             if backup_of(self._path).exists():
                 raise StoreError(
-                    f"{self._path}: is gone, but its backup is not; {advice(self._path)},"
+                    f"{self._path}: is gone, but its backup is not; {database.advice(self._path)},"
                     f" or delete {backup_of(self._path).name}, too"
                 )
             return None
         with ExitStack() as stack:
-            stack.enter_context(RunLock(lock_of(self._path), is_shared=True))
-            connection = stack.enter_context(closing(connected(self._path, mode="rw")))
-            check(connection, self._path, MARKS)
-            make_durable(connection, self._path)
-            if missing_rows(self._path, connection, MARKS):
+            stack.enter_context(RunLock(database.lock_of(self._path), is_shared=True))
+            connection = stack.enter_context(closing(database.connected(self._path, mode="rw")))
+            database.check(connection, self._path, MARKS)
+            database.make_durable(connection, self._path)
+            if database.missing_rows(self._path, connection, MARKS):
                 connection.execute("BEGIN IMMEDIATE")
                 _restore(connection, self._path)
                 connection.execute("COMMIT")
@@ -288,13 +260,15 @@ def read_marks(path: Path, *, are_whole: bool = False) -> StoredMarks:
     if are_whole and (names := stored.damaged):
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         shown = "; ".join(names[:_NAMED])
-        raise StoreError(f"{path}: {len(names)} marks are damaged: {shown}{more}; {advice(path)}")
+        raise StoreError(
+            f"{path}: {len(names)} marks are damaged: {shown}{more}; {database.advice(path)}"
+        )
     return stored
 
 
 def _restore(connection: sqlite3.Connection, path: Path) -> None:
     """Copy missing rows from log and backup into the file; call it within a transaction."""
-    missing = missing_rows(path, connection, MARKS)
+    missing = database.missing_rows(path, connection, MARKS)
     connection.executemany(_PUT, missing)
     log.warning("marks.restored", path=str(path), marks=len(missing))
 
@@ -316,7 +290,7 @@ def _create(path: Path) -> None:
     """Create an empty file of marks, even if another process does so at the same time."""
     new = path.with_name(f"{path.name}.{uuid4().hex}.new")
     try:
-        create(new, MARKS)
+        database.create(new, MARKS)
         with suppress(FileExistsError):
             os.link(new, path)  # atomic, and fails if the file exists
     finally:

@@ -10,20 +10,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanjury.adapters.runs.database import (
-    MARKS_NAME,
-    Columns,
-    Form,
-    check,
-    connected,
-    create,
-    finish_repair,
-    free_name,
-    lock_of,
-    missing_rows,
-    naming,
-    repaired_file,
-)
+from spanjury.adapters.runs import database
+from spanjury.adapters.runs.database import MARKS_NAME, Columns, Form
 from spanjury.adapters.runs.marks_store import MARKS
 from spanjury.adapters.runs.memory_form import MEMORY
 from spanjury.adapters.runs.run_lock import RunLock
@@ -72,16 +60,8 @@ GROUP BY number
 class Repaired:
     """The result of a repair: number of saved rows, and of known rows that are lost.
 
-    Parameters
-    ----------
-    kept
-        Path of the damaged file; None if nothing was damaged.
-    names
-        Names of the lost rows, if runs do not make them again.
-    rows
-        Plural noun for the rows.
-    may_lack_others
-        Whether rows that no run makes again may be lost without trace, as there is no backup.
+    `kept` is the path of the damaged file, if anything was damaged. `names` are those of the lost
+    rows that no run makes again. Without a backup, such rows `may_lack_others` that left no trace.
     """
 
     saved: int
@@ -103,10 +83,12 @@ def repair(path: Path) -> Repaired:
     """
     form = MARKS if path.name.endswith(MARKS_NAME) else MEMORY
     backup = next(form.backup(path), None)
-    if not (backup or any(each.exists() for each in (path, log_of(path), repaired_file(path)))):
+    if not (
+        backup or any(each.exists() for each in (path, log_of(path), database.repaired_file(path)))
+    ):
         raise StoreError(f"{path}: there is no such {form.holds}")
-    with RunLock(lock_of(path)), naming(path):
-        finish_repair(path)
+    with RunLock(database.lock_of(path)), database.naming(path):
+        database.finish_repair(path)
         sound = _count_if_sound(path, form)
         if sound is not None:
             return Repaired(saved=sound, lost=0, kept=None, rows=form.rows)
@@ -115,9 +97,9 @@ def repair(path: Path) -> Repaired:
         if not saved and (foreign := _foreign(path, form)):
             new.unlink()
             raise StoreError(f"{path}: is {foreign}, and no {form.holds} of spanjury's")
-        kept = free_name(path)
-        new.replace(repaired_file(path))
-        finish_repair(path)
+        kept = database.free_name(path)
+        new.replace(database.repaired_file(path))
+        database.finish_repair(path)
     return Repaired(
         saved=saved,
         lost=len(lost),
@@ -132,19 +114,23 @@ def _count_if_sound(path: Path, form: Form) -> int | None:
     """Return the number of rows, or None if any damage is detected."""
     if not path.exists():
         return None
-    with suppress(StoreError), naming(path), closing(connected(path, mode="ro")) as connection:
-        check(connection, path, form)
+    with (
+        suppress(StoreError),
+        database.naming(path),
+        closing(database.connected(path, mode="ro")) as connection,
+    ):
+        database.check(connection, path, form)
         sound = [*map(form.is_sound, connection.execute(form.columns.all_rows))]
-        if all(sound) and not missing_rows(path, connection, form):
+        if all(sound) and not database.missing_rows(path, connection, form):
             return len(sound)
     return None
 
 
 def _salvage(path: Path, new: Path, form: Form) -> tuple[int, tuple[Row, ...]]:
     """Write the new file; return the number of its rows, and the keys of lost ones."""
-    create(new, form)
+    database.create(new, form)
     statements = _Statements(form.columns)
-    with closing(connected(new, mode="rw")) as connection:
+    with closing(database.connected(new, mode="rw")) as connection:
         connection.executescript(statements.tables)
         connection.execute("BEGIN")
         with form.pages(path) as pages:
@@ -174,20 +160,14 @@ def _sound_rows(
 
 def _foreign(path: Path, form: Form) -> str:
     """Return what the file is, if it is text or an intact database without our table."""
-    if _is_text(path):
-        return "a file of text"
-    with suppress(sqlite3.Error), closing(connected(path, mode="ro")) as connection:
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        start = file.read(_START)
+        if start and b"\0" not in start:  # our files have many zero bytes
+            return "a file of text"
+    with suppress(sqlite3.Error), closing(database.connected(path, mode="ro")) as connection:
         tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         names = {name for (name,) in tables} - {form.columns.table}
         (problem,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if names and problem == "ok":
             return "a sound database"
     return ""
-
-
-def _is_text(path: Path) -> bool:
-    """Return whether a file begins without zero bytes, of which our files have many."""
-    with suppress(FileNotFoundError), path.open("rb") as file:
-        start = file.read(_START)
-        return bool(start) and b"\0" not in start
-    return False

@@ -47,9 +47,21 @@ _MARKS = re.compile(rf"{re.escape(MARKS_NAME)}(\.backup\.jsonl|{_DATABASE})")
 _TOUCHED_BY_READERS = (".lock", "-shm")
 
 
+@contextmanager
+def _failing(path: Path, what: str = "written") -> Iterator[None]:
+    """Translate errors of the operating system into a `StoreError` about `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be {what}: {error.strerror}") from error
+
+
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A folder with ``run.json`` (the manifest), a memory and the results; `create` makes it."""
+    """A folder with ``run.json`` (the manifest), a memory and the results; `create` makes it.
+
+    Methods raise `StoreError` if the folder cannot be read or written.
+    """
 
     path: Path
 
@@ -83,26 +95,16 @@ class RunFolder:
         return False
 
     def mark(self, *, done: bool) -> None:
-        """Record that the run has started, or that it is complete.
-
-        Raises `StoreError` if the folder cannot be written.
-        """
+        """Record that the run has started, or that it is complete."""
         mark = self.path / _DONE
-        try:
+        with _failing(mark):
             mark.touch() if done else mark.unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"{mark}: cannot be written: {error.strerror}") from error
 
     def note_stop(self, rows: int) -> None:
-        """Record the number of `rows` when the run was stopped; its results may be elsewhere.
-
-        Raises `StoreError` if the folder cannot be written.
-        """
+        """Record the number of `rows` when the run was stopped; its results may be elsewhere."""
         note = self.path / _STOPPED
-        try:
+        with _failing(note):
             note.write_text(f"{rows}\n", encoding="ascii")
-        except OSError as error:
-            raise StoreError(f"{note}: cannot be written: {error.strerror}") from error
 
     @property
     def rows_at_stop(self) -> int | None:
@@ -117,7 +119,7 @@ class RunFolder:
 
         A damaged manifest is renamed, so that its run can start again with the existing memory.
 
-        Raises `StoreError` if the folder already contains a run, or cannot be written.
+        Raises `StoreError` if the folder already contains a run.
         """
         if self.exists and not self.is_damaged:
             changes = ", ".join(_changes(self.manifest().get("job"), manifest.get("job")))
@@ -126,37 +128,31 @@ class RunFolder:
                 f"{self.path} already holds a run{others}; name another folder, or continue that"
                 f" run with: spanjury resume {self.path}"
             )
-        try:
-            if self.exists:
+        if self.exists:
+            with _failing(self.path):
                 (self.path / _MANIFEST).replace(self.path / _DAMAGED)
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
         self._write(manifest)
 
     def change(self, manifest: Mapping[str, object]) -> None:
         """Write another manifest; the previous one is kept as ``run-N.json``, with the next free N.
 
         The number of rows at the last stop is forgotten, since the results may change.
-
-        Raises `StoreError` if it cannot be written.
         """
         paths = (self.path / f"run-{number}.json" for number in count(1))
         free = next(path for path in paths if not path.exists())
-        try:
+        with _failing(free):
             shutil.copyfile(self.path / _MANIFEST, free)
             (self.path / _STOPPED).unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"{free}: cannot be written: {error.strerror}") from error
         self._write(manifest)
 
     def note(self, **facts: Mapping[str, object]) -> None:
-        """Add facts about models to the manifest, keeping those already there.
-
-        Raises `StoreError` if the folder contains no run, or its manifest cannot be read or
-        written.
-        """
+        """Add facts about models to the manifest, keeping those already there."""
         manifest = self.manifest()
-        updated = {name: {**_noted(manifest, name), **of} for name, of in facts.items() if of}
+        updated = {}
+        for name, of in facts.items():
+            noted = manifest.get(name)
+            if of:
+                updated[name] = {**noted, **of} if isinstance(noted, Mapping) else of
         if any(manifest.get(name) != of for name, of in updated.items()):
             self._write({**manifest, **updated})
 
@@ -164,21 +160,16 @@ class RunFolder:
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
         path = self.path / _MANIFEST
         new = path.with_name(f"{_MANIFEST}.new")
-        try:
+        with _failing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             with new.open("w", encoding="utf-8") as file:
                 file.write(text + "\n")
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(path)
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
 
     def manifest(self) -> Mapping[str, object]:
-        """Read the manifest.
-
-        Raises `StoreError` if the folder contains no run, or its manifest cannot be read.
-        """
+        """Read the manifest; raise `StoreError` if the folder contains no run."""
         path = self.path / _MANIFEST
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -301,11 +292,6 @@ def _changes(before: object, now: object) -> Iterator[str]:
             yield f"{name}: {', now '.join(short)}"
 
 
-def _noted(manifest: Mapping[str, object], name: str) -> Mapping[str, object]:
-    before = manifest.get(name)
-    return before if isinstance(before, Mapping) else {}
-
-
 def find_databases(named: Path) -> list[Path]:
     """Return the memory or marks file `named`, or the files of a folder or a run of this name.
 
@@ -327,18 +313,10 @@ def find_databases(named: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContents:
-    """The files in the folder of a run.
+    """The files in the folder of a run: their size in bytes, and whether people's marks are there.
 
-    Parameters
-    ----------
-    size
-        Total size of all files in bytes.
-    written
-        Time of the last write to a file, in seconds since 1970; reading a run does not count.
-    marks
-        Whether people's marks are among the files.
-    others
-        Relative paths of what no run creates: other files, empty folders, links.
+    `written` is the time of the last write, in seconds since 1970; reading a run does not count.
+    `others` are the relative paths of what no run creates: other files, empty folders, links.
     """
 
     size: int
@@ -388,15 +366,9 @@ def remove_run(run: RunFolder, *, still: Callable[[], bool] = lambda: True) -> b
 
     Links are deleted, but not their targets. A run on which another process works is kept.
 
-    Parameters
-    ----------
-    still
-        Called once the run is locked; returns whether it should still be deleted.
+    Raises `StoreError` if a process works on the run, or its folder cannot be renamed or deleted.
 
-    Raises
-    ------
-    StoreError
-        If a process works on the run, or its folder cannot be renamed or deleted.
+    `still` is called once the run is locked, and returns whether it should still be deleted.
     """
     with ExitStack() as stack:
         stack.enter_context(RunLock(lock_of(run)))
@@ -432,10 +404,8 @@ def remove_leftover(path: Path) -> None:
 def _renamed(path: Path) -> Path:
     names = (path.with_name(f"{REMOVED}{number}-{path.name}") for number in count(1))
     free = next(name for name in names if not os.path.lexists(name))
-    try:
+    with _failing(path, "deleted"):
         return path.rename(free)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be deleted: {error.strerror}") from error
 
 
 def _unless_gone(_: object, __: str, problem: tuple[object, BaseException, object]) -> None:

@@ -29,10 +29,7 @@ class RunLock:
     Raises `StoreError` on entry if another process, or another `RunLock` of this one, holds it,
     naming its process and host; or if the file system has no locks (some network ones).
 
-    Parameters
-    ----------
-    is_shared
-        Whether others that also share may hold it at the same time; the last of them is named.
+    If it `is_shared`, others that share it, too, may hold it at the same time; the last is named.
     """
 
     def __init__(self, path: Path, *, is_shared: bool = False) -> None:

@@ -29,22 +29,10 @@ class _Commit:
 class SharedCommits(Generic[B]):
     """Commits what many tasks of one event loop write, each commit in one worker thread.
 
-    Parameters
-    ----------
-    empty
-        Makes an empty batch.
-    commit
-        Writes a batch to disk, or raises `StoreError`; called by one thread at a time.
-    kept
-        Returns what the next commit is to write after one has failed: of the failed batch, and of
-        what was collected since.
-
-    Attributes
-    ----------
-    gathering
-        The batch of the next commit; a task adds to it before it awaits `written`.
-    writing
-        The batch that is written now; empty if none is.
+    A task adds to `gathering`, the batch of the next commit, and then awaits `written`; `writing`
+    is the batch that is written now, or an empty one. `empty` makes an empty batch. `commit` writes
+    a batch to disk, or raises `StoreError`; one thread calls it at a time. If it has failed, `kept`
+    returns what the next commit is to write of that batch and of what was collected since.
     """
 
     def __init__(

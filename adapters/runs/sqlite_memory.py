@@ -7,18 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from spanjury.adapters.runs.database import (
-    advice,
-    check,
-    connected,
-    create,
-    finish_repair,
-    lock_of,
-    make_durable,
-    missing_rows,
-    naming,
-    pragma,
-)
+from spanjury.adapters.runs import database
 from spanjury.adapters.runs.memory_form import ANY, GET, MEMORY, PUT, packed, unpacked
 from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.shared_commits import SharedCommits
@@ -64,8 +53,6 @@ class SqliteMemory:
     disk); values put before are kept, and a later put may succeed. A later commit also writes what
     `put_soon` left. Exit raises it if this, or what cancelled puts left, cannot be written.
 
-    Notes
-    -----
     Opening reads the whole file, to find damage before anything is built on it; `repair` saves what
     is readable in a damaged file. A single value with a wrong checksum costs only that value: it
     counts as never put, and a warning is logged. If a log is damaged in the middle, the values
@@ -83,13 +70,15 @@ class SqliteMemory:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            stack.enter_context(RunLock(lock_of(self._path)))
-            with naming(self._path):
-                finish_repair(self._path)
+            stack.enter_context(RunLock(database.lock_of(self._path)))
+            with database.naming(self._path):
+                database.finish_repair(self._path)
                 _make_or_check(self._path)
-                self._writer = stack.enter_context(closing(connected(self._path, mode="rw")))
+                writer = database.connected(self._path, mode="rw")
+                self._writer = stack.enter_context(closing(writer))
                 _prepare(self._writer, self._path)
-                self._reader = stack.enter_context(closing(connected(self._path, mode="ro")))
+                reader = database.connected(self._path, mode="ro")
+                self._reader = stack.enter_context(closing(reader))
                 self._reader.execute(f"PRAGMA cache_size = {-_CACHE}")
                 self._keys = None if self._reader.execute(ANY).fetchone() else set()
             self._stack = stack.pop_all()
@@ -114,25 +103,20 @@ class SqliteMemory:
         try:
             row: tuple[bytes, int] | None = self._reader.execute(GET, (key,)).fetchone()
         except (sqlite3.Error, OSError, ValueError):
-            with naming(self._path):  # not around the query: it would double the cost of a get
+            with database.naming(self._path):  # around the query, it would double a get's cost
                 raise
         if row is None:
             return None
         value = unpacked(key, *row)
-        if value is None:
-            self._forget(key)
-        return value
-
-    def _forget(self, key: str) -> None:
-        """Warn about damaged values, once, since there may be many."""
-        if not self._has_warned:
-            self._has_warned = True
+        if value is None and not self._has_warned:
+            self._has_warned = True  # once, since many may be damaged
             log.error(
                 "memory.value_damaged",
                 path=str(self._path),
                 key=key,
                 remedy="it is asked for again, as is every other value that is not what was put",
             )
+        return value
 
     async def put_soon(self, key: str, value: bytes) -> None:
         """Store `value` with the next commit, or on exit; if many are waiting, commit now."""
@@ -159,7 +143,7 @@ class SqliteMemory:
     def _commit(self, batch: _Batch) -> None:
         assert self._writer is not None, "put outside the context"
         rows = [packed(key, value) for key, value in batch.values.items()]
-        with naming(self._path), self._writer:  # commits, or rolls back
+        with database.naming(self._path), self._writer:  # commits, or rolls back
             self._writer.execute("BEGIN IMMEDIATE")
             self._writer.executemany(PUT, rows)
 
@@ -168,17 +152,17 @@ def _make_or_check(path: Path) -> None:
     """Create the file, or raise `StoreError` if the existing one must not be written to."""
     if path.exists() and path.stat().st_size:
         # Read-only, as otherwise closing the last connection would write the log into the file.
-        with closing(connected(path, mode="ro")) as connection:
-            check(connection, path, MEMORY)
+        with closing(database.connected(path, mode="ro")) as connection:
+            database.check(connection, path, MEMORY)
         return
     log_file = log_of(path)
     if log_file.exists() and log_file.stat().st_size:  # SQLite would delete the log
         raise StoreError(
             f"{path}: is damaged: it is empty or gone, but its log {log_file.name} is not;"
-            f" {advice(path)}"
+            f" {database.advice(path)}"
         )
     new = path.with_name(f"{path.name}.new")  # so that the file is never incomplete
-    create(new, MEMORY)
+    database.create(new, MEMORY)
     new.replace(path)
 
 
@@ -187,9 +171,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
     A file of an older layout gets the new one, so that an older spanjury does not read new values.
     """
-    missing = missing_rows(path, connection, MEMORY)
-    is_older = pragma(connection, "user_version") in MEMORY.older
-    make_durable(connection, path)
+    missing = database.missing_rows(path, connection, MEMORY)
+    is_older = database.pragma(connection, "user_version") in MEMORY.older
+    database.make_durable(connection, path)
     connection.execute("BEGIN IMMEDIATE")
     connection.executemany(PUT, missing)
     if is_older:
@@ -206,7 +190,7 @@ class KeptMemory:
 
     def get(self, key: str) -> bytes | None:
         """Return the last value put under `key`; None if there is none, or it is damaged."""
-        with naming(self._path):
+        with database.naming(self._path):
             row: tuple[bytes, int] | None = self._connection.execute(GET, (key,)).fetchone()
         return None if row is None else unpacked(key, *row)
 
@@ -225,5 +209,5 @@ def open_kept_memory(path: Path) -> Iterator[KeptMemory]:
     """
     if not path.is_file():
         raise StoreError(f"there is no memory {path}")
-    with naming(path), closing(connected(path, mode="ro")) as connection:
+    with database.naming(path), closing(database.connected(path, mode="ro")) as connection:
         yield KeptMemory(connection, path)

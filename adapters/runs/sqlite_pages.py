@@ -68,12 +68,7 @@ class _Frame(NamedTuple):
 class DatabasePages:
     """Reads the pages of a database and its log in any state; either may be missing.
 
-    Parameters
-    ----------
-    types
-        Types of a row's columns.
-    keys
-        Number of leading columns that are the key.
+    `types` are those of a row's columns, of which the first `keys` are the key.
     """
 
     def __init__(self, path: Path, *, types: Sequence[type], keys: int) -> None:
@@ -204,7 +199,8 @@ class DatabasePages:
 
     def _take_size(self) -> None:
         """Determine the page size; if file and log differ, use the one that gives more rows."""
-        candidates = (_number(self._file, 16, 18), _number(self._log, 8, 12), _DEFAULT_SIZE)
+        stored = (_bytes(self._file, 16, 18), _bytes(self._log, 8, 12))
+        candidates = (*(int.from_bytes(size, "big") for size in stored), _DEFAULT_SIZE)
         # Two bytes cannot hold 65536, which is stored as 1.
         whole = (2**16 if size == 1 else size for size in candidates)
         sizes = dict.fromkeys(filter(_SIZES.__contains__, whole))
@@ -252,10 +248,6 @@ def _bytes(file: BinaryIO | None, start: int, end: int) -> bytes:
         return b""
     file.seek(start)
     return file.read(end - start)
-
-
-def _number(file: BinaryIO | None, start: int, end: int) -> int:
-    return int.from_bytes(_bytes(file, start, end), "big")
 
 
 def _cells(page: bytes, *, header: int) -> Iterator[int]:

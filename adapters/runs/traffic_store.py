@@ -6,7 +6,7 @@ transaction that ends its wait, so that no trace gets them twice.
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,13 +60,17 @@ _READY = "SELECT trace, tries FROM traces WHERE due <= ? ORDER BY due LIMIT ?"
 _SPANS = "SELECT body FROM spans WHERE trace = ? ORDER BY span"
 _END = "UPDATE traces SET due = NULL, ended = ? WHERE trace = ? AND ended IS NULL"
 _AGAIN = "UPDATE traces SET due = ?, tries = tries + 1 WHERE trace = ?"
-_PUT_OUT = "INSERT OR IGNORE INTO outbox (id, kind, made, body, line) VALUES (?, ?, ?, ?, ?)"
+_PUT_OUT = """
+INSERT OR IGNORE INTO outbox (id, kind, made, body, line) SELECT ?, ?, ?, ?, ?
+WHERE EXISTS (SELECT 1 FROM traces WHERE trace = ? AND ended IS NULL)
+"""
 _PUT_STATE = "INSERT OR REPLACE INTO states VALUES (?, ?)"
-_NEXT = (
-    "SELECT number, body, line FROM outbox WHERE kind = ? AND number > ? ORDER BY number LIMIT ?"
-)
+_NEXT = """
+SELECT number, kind, body, line, 0 FROM outbox
+WHERE kind = ? AND number > ? ORDER BY number LIMIT ?
+"""
 _AGAIN_TO = """
-SELECT number, body, line, tries FROM refused JOIN outbox USING (number)
+SELECT number, kind, body, line, tries FROM refused JOIN outbox USING (number)
 WHERE sink = ? AND due <= ? ORDER BY due LIMIT ?
 """
 _PUT_CURSOR = "INSERT OR REPLACE INTO cursors VALUES (?, ?, ?)"
@@ -78,7 +82,8 @@ _LAST = 2**63 - 1
 _SCORES = msgspec.json.Decoder(TraceScore)
 _ENCODER = msgspec.json.Encoder()
 
-Job = Callable[[sqlite3.Connection], None]
+_Change = tuple[str, Sequence[tuple[object, ...]]]
+"""A statement, and the rows of values with which it is executed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +150,9 @@ class TrafficStore:
         self._stack = ExitStack()
         self._connection: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
-        self._commits = SharedCommits[list[Job]](list, self._commit, kept=lambda _, newer: newer)
+        self._commits = SharedCommits[list[_Change]](
+            list, self._commit, kept=lambda _, newer: newer
+        )
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -175,24 +182,15 @@ class TrafficStore:
     async def accept(
         self, arrivals: Sequence[Arrival], *, states: Mapping[str, bytes] | None = None
     ) -> None:
-        """Accept spans; those already stored, or of a trace already judged, are ignored.
+        """Accept spans, and store named values; both in one transaction.
 
-        Parameters
-        ----------
-        states
-            Named values to store in the same transaction.
+        Spans that are stored already, or of a trace already judged, are ignored.
         """
-
-        def put(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                _PUT_SPAN, ((span.trace, span.span, span.body, span.trace) for span in arrivals)
-            )
-            connection.executemany(
-                _PUT_TRACE, ((span.trace, span.due, span.is_root) for span in arrivals)
-            )
-            connection.executemany(_PUT_STATE, (states or {}).items())
-
-        await self._write(put)
+        await self._write(
+            (_PUT_SPAN, [(span.trace, span.span, span.body, span.trace) for span in arrivals]),
+            (_PUT_TRACE, [(span.trace, span.due, span.is_root) for span in arrivals]),
+            (_PUT_STATE, [*(states or {}).items()]),
+        )
 
     def ready(
         self, *, limit: int, without: Collection[str] = (), now: float | None = None
@@ -203,12 +201,13 @@ class TrafficStore:
             rows = self._reader.execute(_READY, (moment, limit + len(without))).fetchall()
             chosen = [(trace, tries) for trace, tries in rows if trace not in without][:limit]
             return [
-                WaitingTrace(trace=trace, bodies=self._bodies(trace), tries=tries)
+                WaitingTrace(
+                    trace=trace,
+                    bodies=tuple(body for (body,) in self._reader.execute(_SPANS, (trace,))),
+                    tries=tries,
+                )
                 for trace, tries in chosen
             ]
-
-    def _bodies(self, trace: str) -> tuple[bytes, ...]:
-        return tuple(body for (body,) in self._reader.execute(_SPANS, (trace,)))
 
     async def end(
         self,
@@ -218,26 +217,24 @@ class TrafficStore:
         states: Mapping[str, bytes] | None = None,
     ) -> None:
         """End the wait of a trace, storing its outgoing items; its spans are deleted."""
-        rows = [
-            (each.identity, each.kind, time.time(), each.body, each.line or None)
-            for each in outgoing
-        ]
-
-        def put(connection: sqlite3.Connection) -> None:
-            if connection.execute(_END, (time.time(), trace)).rowcount:
-                connection.executemany(_PUT_OUT, rows)
-            connection.execute("DELETE FROM spans WHERE trace = ?", (trace,))
-            connection.executemany(_PUT_STATE, (states or {}).items())
-
-        await self._write(put)
+        now = time.time()
+        await self._write(
+            # First, while the trace waits: a trace that has ended already gets no more rows.
+            (
+                _PUT_OUT,
+                [
+                    (each.identity, each.kind, now, each.body, each.line or None, trace)
+                    for each in outgoing
+                ],
+            ),
+            (_END, [(now, trace)]),
+            ("DELETE FROM spans WHERE trace = ?", [(trace,)]),
+            (_PUT_STATE, [*(states or {}).items()]),
+        )
 
     async def postpone(self, trace: str, *, due: float) -> None:
         """Postpone a trace that could not be judged until `due`."""
-
-        def put(connection: sqlite3.Connection) -> None:
-            connection.execute(_AGAIN, (due, trace))
-
-        await self._write(put)
+        await self._write((_AGAIN, [(due, trace)]))
 
     def state(self, name: str) -> bytes | None:
         """Return the last value stored under a name, or None."""
@@ -246,35 +243,29 @@ class TrafficStore:
 
     def cursor(self, sink: str) -> int:
         """Return the number of the last item that a sink has received; 0 if there is none."""
-        with naming(self._path):
-            query = "SELECT number FROM cursors WHERE sink = ?"
-            row: tuple[int] | None = self._reader.execute(query, (sink,)).fetchone()
-        return row[0] if row else 0
+        return self._first("SELECT number FROM cursors WHERE sink = ?", sink) or 0
 
     def file_size(self, sink: str) -> int | None:
         """Return the size of a sink's file after the last delivery; None if the sink is new."""
-        with naming(self._path):
-            query = "SELECT size FROM cursors WHERE sink = ?"
-            row: tuple[int] | None = self._reader.execute(query, (sink,)).fetchone()
-        return row[0] if row else None
+        size: int | None = self._first("SELECT size FROM cursors WHERE sink = ?", sink)
+        return size
 
     def undelivered(self, sink: str, *, kind: str, limit: int) -> list[Outgoing]:
         """Return the next items for a sink, the oldest first."""
-        number = self.cursor(sink)
-        with naming(self._path):
-            rows = self._reader.execute(_NEXT, (kind, number, limit)).fetchall()
-        return [
-            Outgoing(number=number, kind=kind, identity="", body=body, line=line or b"")
-            for number, body, line in rows
-        ]
+        return self._items(_NEXT, kind, self.cursor(sink), limit)
 
     def refused(self, sink: str, *, limit: int) -> list[Outgoing]:
         """Return items that a sink has refused and that may be sent again now."""
+        return self._items(_AGAIN_TO, sink, time.time(), limit)
+
+    def _items(self, query: str, *values: object) -> list[Outgoing]:
         with naming(self._path):
-            rows = self._reader.execute(_AGAIN_TO, (sink, time.time(), limit)).fetchall()
+            rows = self._reader.execute(query, values).fetchall()
         return [
-            Outgoing(number=number, identity="", body=body, line=line or b"", tries=tries)
-            for number, body, line, tries in rows
+            Outgoing(
+                number=number, kind=kind, identity="", body=body, line=line or b"", tries=tries
+            )
+            for number, kind, body, line, tries in rows
         ]
 
     async def deliver(
@@ -285,37 +276,24 @@ class TrafficStore:
         size: int = 0,
         refused: Mapping[int, float] | None = None,
     ) -> None:
-        """Record that a sink has received all items up to `number`.
+        """Record that a sink, whose file has this `size`, has received all items up to `number`.
 
-        Parameters
-        ----------
-        size
-            Size of its file, if the sink is one.
-        refused
-            Numbers of the items among these that it refused, with the time of the next attempt.
+        `refused` has the numbers of those that it refused, with the time of the next attempt.
         """
         later = [(sink, each, due) for each, due in (refused or {}).items()]
-
-        def put(connection: sqlite3.Connection) -> None:
-            connection.execute(_PUT_CURSOR, (sink, number, size))
-            connection.executemany("INSERT OR IGNORE INTO refused VALUES (?, ?, 1, ?)", later)
-
-        await self._write(put)
+        await self._write(
+            (_PUT_CURSOR, [(sink, number, size)]),
+            ("INSERT OR IGNORE INTO refused VALUES (?, ?, 1, ?)", later),
+        )
 
     async def redeliver(self, sink: str, number: int, *, due: float | None) -> None:
         """Record that a sink has accepted a refused item, or has refused it again until `due`."""
-
-        def put(connection: sqlite3.Connection) -> None:
-            if due is None:
-                query = "DELETE FROM refused WHERE sink = ? AND number = ?"
-                connection.execute(query, (sink, number))
-            else:
-                query = (
-                    "UPDATE refused SET tries = tries + 1, due = ? WHERE sink = ? AND number = ?"
-                )
-                connection.execute(query, (due, sink, number))
-
-        await self._write(put)
+        if due is None:
+            query = "DELETE FROM refused WHERE sink = ? AND number = ?"
+            await self._write((query, [(sink, number)]))
+        else:
+            query = "UPDATE refused SET tries = tries + 1, due = ? WHERE sink = ? AND number = ?"
+            await self._write((query, [(due, sink, number)]))
 
     def waiting(self) -> int:
         """Return the number of traces waiting to be judged."""
@@ -332,12 +310,9 @@ class TrafficStore:
         Scores that one of `sinks` has not received yet, or has refused, are kept.
         """
         least = min((self.cursor(sink) for sink in sinks), default=_LAST)
-
-        def put(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM traces WHERE ended < ?", (before,))
-            connection.execute(_PRUNE, (before, least))
-
-        await self._write(put)
+        await self._write(
+            ("DELETE FROM traces WHERE ended < ?", [(before,)]), (_PRUNE, [(before, least)])
+        )
 
     @property
     def _reader(self) -> sqlite3.Connection:
@@ -349,14 +324,14 @@ class TrafficStore:
             row = self._reader.execute(query, values).fetchone()
         return None if row is None else row[0]
 
-    async def _write(self, job: Job) -> None:
-        """Run a job in the next commit; return once that is on disk."""
-        self._commits.gathering.append(job)
+    async def _write(self, *changes: _Change) -> None:
+        """Make changes together in the next commit; return once that is on disk."""
+        self._commits.gathering.extend(changes)
         await self._commits.written()
 
-    def _commit(self, jobs: Iterable[Job]) -> None:
+    def _commit(self, changes: Iterable[_Change]) -> None:
         assert self._writer is not None
         with naming(self._path), self._writer:
             self._writer.execute("BEGIN IMMEDIATE")
-            for job in jobs:
-                job(self._writer)
+            for statement, rows in changes:
+                self._writer.executemany(statement, rows)

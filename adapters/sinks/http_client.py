@@ -35,16 +35,9 @@ class HttpSink:
 
     Redirects are not followed, cookies are not kept, and proxies in the environment are not used.
 
-    Raises `ConfigError` if the address is invalid.
-
-    Parameters
-    ----------
-    name
-        The name of the service, for messages.
-    url
-        Its address, or ``env:VARIABLE``; an address that seems to contain a secret is refused.
-    headers
-        Sent with every request; they may contain keys.
+    `name` is that of the service, for messages; `url` is its address, or ``env:VARIABLE``. The
+    headers are sent with every request; they may contain keys. Raises `ConfigError` if the address
+    is invalid, or seems to contain a secret.
     """
 
     def __init__(self, name: str, *, url: str, headers: Mapping[str, str] | None = None) -> None:

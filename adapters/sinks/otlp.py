@@ -64,9 +64,8 @@ class OtlpSink(HttpSink):
             "spanjury.signature": score.signature,
             "spanjury.task": score.task,
         }
-        ids = dict(zip(("traceId", "spanId"), (score.trace_id, score.span_id), strict=True))
-        sizes = dict(zip(ids, _SIZES, strict=True))
-        is_traced = all(len(ids[name]) == size for name, size in sizes.items())
+        ids = {"traceId": score.trace_id, "spanId": score.span_id}
+        is_traced = (*map(len, ids.values()),) == _SIZES
         if not is_traced:
             attributes["spanjury.trace"] = score.trace_id
         return {
@@ -74,9 +73,7 @@ class OtlpSink(HttpSink):
             "observedTimeUnixNano": str(score.judged),
             "severityNumber": _INFO,
             "eventName": _EVENT,
-            "attributes": _attributes(
-                {name: value for name, value in attributes.items() if value not in {"", None}}
-            ),
+            "attributes": _attributes(attributes),
             **(ids if is_traced else {}),
         }
 
@@ -88,6 +85,7 @@ def _attributes(values: Mapping[str, object]) -> list[dict[str, object]]:
             "value": {"doubleValue" if isinstance(value, float) else "stringValue": value},
         }
         for name, value in values.items()
+        if value not in {"", None}
     ]
 
 

@@ -23,7 +23,7 @@ import msgspec
 from spanjury.adapters.telemetry import otlp_wire
 from spanjury.adapters.telemetry.otlp_wire import UnreadableSpan
 from spanjury.judges.core import DataError
-from spanjury.judges.core.json_escapes import without_lone_escapes
+from spanjury.judges.core.json_text import without_lone_escapes
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 """Content types of requests."""
@@ -38,7 +38,6 @@ _HEXADECIMAL = frozenset(string.hexdigits)
 _INVALID = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 """Exceptions that reading an invalid span raises."""
 _MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})
-_TOOL_CALLS = frozenset({"execute_tool"})
 _INPUTS = (
     *("gen_ai.prompt", "input.value", "langfuse.observation.input", "langfuse.trace.input"),
     "traceloop.entity.input",
@@ -54,6 +53,14 @@ _EVENT_ROLES = {
     "gen_ai.tool.message": "tool",
     "gen_ai.choice": "assistant",
 }
+
+_NUMBERED = {
+    "gen_ai.prompt": "user",
+    "gen_ai.completion": "assistant",
+    "llm.input_messages": "user",
+    "llm.output_messages": "assistant",
+}
+"""Prefixes of attributes with numbered messages -> the role of a message that names none."""
 
 _Message = dict[str, Any]
 
@@ -74,18 +81,10 @@ class TraceSpan:
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
 
-_ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(TraceSpan)
-
-
-def encoded_span(span: TraceSpan) -> bytes:
-    """Serialise `span` as JSON for `decoded_span`."""
-    return _ENCODER.encode(span)
-
-
-def decoded_span(data: bytes) -> TraceSpan:
-    """Restore the span serialised by `encoded_span`."""
-    return _DECODER.decode(data)
+encoded_span = msgspec.json.Encoder().encode
+"""Function that serialises a span as JSON."""
+decoded_span = msgspec.json.Decoder(TraceSpan).decode
+"""Function that restores a span from JSON."""
 
 
 class ReadSpans(NamedTuple):
@@ -212,20 +211,10 @@ def _plain(value: Mapping[str, Any]) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceRow:
-    """The data row of a trace.
+    """The data row of a trace, as in a data file; None if no span has a text that a model wrote.
 
-    Parameters
-    ----------
-    row
-        As in a data file; None if no span has a text that a model wrote.
-    span_id
-        The span with the judged text.
-    started
-        Start of the trace, in nanoseconds since 1970.
-    failed
-        Whether any of its spans reports an error.
-    names
-        Other services' ids of the trace, by attribute.
+    `span_id` is the span with the judged text. The trace `started` so many nanoseconds after 1970,
+    and `failed` if any span reports an error. `names` are other services' ids of it, by attribute.
     """
 
     row: Mapping[str, object] | None
@@ -242,7 +231,7 @@ def trace_row(spans: Sequence[TraceSpan]) -> TraceRow:
     """
     try:
         return _trace_row(spans)
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except _INVALID as error:
         raise DataError(f"its attributes cannot be read: {error!r}") from error
 
 
@@ -383,20 +372,14 @@ def _of_events(span: TraceSpan) -> Iterator[_Message]:
 
 def _of_numbered(span: TraceSpan) -> Iterator[_Message]:
     """Read attributes with indices in their names, as written by OpenLLMetry and OpenInference."""
-    for prefix in (
-        "gen_ai.prompt",
-        "gen_ai.completion",
-        "llm.input_messages",
-        "llm.output_messages",
-    ):
+    for prefix, speaker in _NUMBERED.items():
         for numbered in _listed(_within(span.attributes, prefix)):
             message = numbered.get("message", numbered)
             parts = _listed(message.get("contents"))
             contents = [part.get("message_content", {}) for part in parts]
             calls = [call.get("tool_call", call) for call in _listed(message.get("tool_calls"))]
             text = _text(message.get("content")) or _text(contents)
-            fallback = "assistant" if "completion" in prefix or "output" in prefix else "user"
-            role = str(message.get("role", fallback))
+            role = str(message.get("role", speaker))
             if role == "tool":
                 yield _tool_message(message.get("tool_call_id"), text, name=message.get("name"))
             else:
@@ -446,10 +429,8 @@ def _tool_message(call_id: object, answer: object, *, name: object = None) -> _M
 def _call(call: Mapping[str, Any]) -> _Message:
     inner = call.get("function")
     holder = inner if isinstance(inner, Mapping) else call
-    function = {
-        "name": str(holder.get("name", "")),
-        "arguments": _written(holder.get("arguments", {})),
-    }
+    arguments = _written(holder.get("arguments", {}))
+    function = {"name": str(holder.get("name", "")), "arguments": arguments}
     return {"id": str(call.get("id") or ""), "type": "function", "function": function}
 
 
@@ -475,15 +456,14 @@ def _text(value: object) -> str:
 def _tool_turns(span: TraceSpan) -> list[_Message]:
     """Return the call and its result if the span is a tool call with a result; else nothing."""
     attributes = span.attributes
-    answer = next(
-        (
-            attributes[name]
-            for name in ("gen_ai.tool.call.result", "tool_response", *_OUTPUTS)
-            if attributes.get(name) is not None
-        ),
-        None,
+    answers = map(attributes.get, ("gen_ai.tool.call.result", "tool_response", *_OUTPUTS))
+    answer = next((answer for answer in answers if answer is not None), None)
+    is_tool_call = (
+        attributes.get("gen_ai.operation.name") == "execute_tool"
+        or attributes.get("openinference.span.kind") == "TOOL"
+        or attributes.get("langfuse.observation.type") == "tool"
     )
-    if not _is_tool_call(span) or answer is None:
+    if not is_tool_call or answer is None:
         return []
     name = str(attributes.get("gen_ai.tool.name") or attributes.get("tool.name") or span.name)
     call_id = str(attributes.get("gen_ai.tool.call.id") or span.span_id)
@@ -491,14 +471,6 @@ def _tool_turns(span: TraceSpan) -> list[_Message]:
     arguments = attributes.get("input.value", {}) if arguments is None else arguments
     call = _call({"id": call_id, "name": name, "arguments": arguments})
     return [_message("assistant", "", [call]), _tool_message(call_id, answer, name=name)]
-
-
-def _is_tool_call(span: TraceSpan) -> bool:
-    return (
-        span.attributes.get("gen_ai.operation.name") in _TOOL_CALLS
-        or span.attributes.get("openinference.span.kind") == "TOOL"
-        or span.attributes.get("langfuse.observation.type") == "tool"
-    )
 
 
 def _context(trace: Iterable[TraceSpan]) -> dict[str, object]:

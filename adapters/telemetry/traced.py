@@ -47,8 +47,6 @@ from spanjury.judges.core import (
     Rescorable,
     Rescoring,
     Segment,
-    ToolCall,
-    Usage,
     hide,
     kind_of,
 )
@@ -210,7 +208,7 @@ class TracedJudge:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the judge's report; raise its errors."""
-        attributes: _Attributes = {**_about(segment, aspect), "spanjury.seat": self.seat}
+        attributes = _about(segment, aspect, seat=self.seat)
         with self.tracing.span(f"judge {self.seat}", attributes) as span:
             report = await self.judge.assess(segment, aspect)
             _tell_end(span, report)
@@ -227,7 +225,7 @@ class TracedRescorable(TracedJudge):
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return the judge's rescoring of `spans`; raise its errors."""
-        attributes: _Attributes = {**_about(segment, aspect), "spanjury.seat": self.seat}
+        attributes = _about(segment, aspect, seat=self.seat)
         with self.tracing.span(f"rescore {self.seat}", attributes) as span:
             rescoring = await self.judge.rescore(segment, aspect, spans)
             _tell_end(span, rescoring.report)
@@ -246,47 +244,47 @@ def _tell_end(span: Span, report: object) -> None:
         span.set_status(StatusCode.ERROR)
 
 
+def _present(attributes: Mapping[str, str | float | Sequence[str] | None]) -> _Attributes:
+    """Return the attributes that have a value."""
+    return {name: value for name, value in attributes.items() if value is not None}
+
+
 def _called(name: str) -> _Attributes:
     """Return the attributes that all calls of the model `name` have in common."""
     provider, slash, model = name.partition("/")
-    attributes: _Attributes = {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.request.model": model or name,
-    }
-    if slash:
-        attributes["gen_ai.provider.name"] = _PROVIDERS.get(provider, provider)
-    return attributes
+    return _present(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": model or name,
+            "gen_ai.provider.name": _PROVIDERS.get(provider, provider) if slash else None,
+        }
+    )
 
 
 def _asked(request: ChatRequest) -> _Attributes:
     """Return the decoding parameters as attributes."""
-    decoding = request.decoding
-    attributes: _Attributes = {
-        "gen_ai.request.temperature": decoding.temperature,
-        "gen_ai.request.max_tokens": decoding.max_tokens,
-    }
-    if decoding.seed is not None:
-        attributes["gen_ai.request.seed"] = decoding.seed
-    return attributes
+    return _present(
+        {
+            "gen_ai.request.temperature": request.decoding.temperature,
+            "gen_ai.request.max_tokens": request.decoding.max_tokens,
+            "gen_ai.request.seed": request.decoding.seed,
+        }
+    )
 
 
 def _answered(reply: Reply) -> _Attributes:
     """Return the finish reason and the usage of a reply."""
-    return {_FINISH_REASONS: (reply.finish.value,), **_used(reply.usage)}
-
-
-def _used(usage: Usage) -> _Attributes:
-    if not usage.prompt and not usage.completion:
-        return {}  # the server reported none
-    attributes: _Attributes = {
-        "gen_ai.usage.input_tokens": usage.prompt,
-        "gen_ai.usage.output_tokens": usage.completion,
-    }
-    if usage.cached:
-        attributes["gen_ai.usage.cache_read.input_tokens"] = usage.cached
-    if usage.reasoning:
-        attributes["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
-    return attributes
+    usage = reply.usage
+    is_reported = bool(usage.prompt or usage.completion)
+    return _present(
+        {
+            _FINISH_REASONS: (reply.finish.value,),
+            "gen_ai.usage.input_tokens": usage.prompt if is_reported else None,
+            "gen_ai.usage.output_tokens": usage.completion if is_reported else None,
+            "gen_ai.usage.cache_read.input_tokens": usage.cached or None,
+            "gen_ai.usage.reasoning.output_tokens": usage.reasoning or None,
+        }
+    )
 
 
 def _asked_text(request: ChatRequest) -> _Attributes:
@@ -316,50 +314,45 @@ def _message_parts(message: Message) -> list[Mapping[str, str]]:
         response = {"id": message.call_id, "response": message.content}
         return [{"type": "tool_call_response", **response}]
     text = [{"type": "text", "content": message.content}] if message.content else []
-    return [*text, *(_wish(call) for call in message.tool_calls)]
+    calls = [
+        {"type": "tool_call", "id": call.call_id, "name": call.name, "arguments": call.arguments}
+        for call in message.tool_calls
+    ]
+    return [*text, *calls]
 
 
-def _wish(call: ToolCall) -> Mapping[str, str]:
-    return {
-        "type": "tool_call",
-        "id": call.call_id,
-        "name": call.name,
-        "arguments": call.arguments,
-    }
-
-
-def _about(segment: Segment, aspect: Aspect) -> _Attributes:
-    """Return the segment and the aspect of an assessment as attributes."""
-    attributes: _Attributes = {
-        "spanjury.segment.id": _encodable(segment.segment_id),
-        "spanjury.task": aspect.task.name,
-        "spanjury.aspect": aspect.name,
-    }
-    if segment.system:
-        attributes["spanjury.system"] = _encodable(segment.system)
-    return attributes
+def _about(segment: Segment, aspect: Aspect, *, seat: str | None = None) -> _Attributes:
+    """Return what an assessment is about as attributes."""
+    return _present(
+        {
+            "spanjury.segment.id": _encodable(segment.segment_id),
+            "spanjury.task": aspect.task.name,
+            "spanjury.aspect": aspect.name,
+            "spanjury.system": _encodable(segment.system) or None,
+            "spanjury.seat": seat,
+        }
+    )
 
 
 def _evaluated(report: PanelReport, aspect: Aspect, *, content: bool) -> _Attributes:
     """Return a panel's result as attributes; with `content`, include the explanation."""
-    attributes: _Attributes = {
-        "gen_ai.evaluation.name": aspect.name,
-        "spanjury.outcome": report.outcome.value,
-        "spanjury.signature": report.signature,
-    }
-    if report.score is None:
-        attributes[_ERROR_TYPE] = report.outcome.value
-    else:
-        attributes["gen_ai.evaluation.score.value"] = report.score
-        attributes["gen_ai.evaluation.score.label"] = aspect.scale.label(report.score)
-    if report.decision is not None:
-        attributes["spanjury.decision"] = report.decision.value
-    if report.error_probability is not None:
-        attributes["spanjury.error_probability"] = report.error_probability
-    explanation = report.rationale or report.reason
-    if content and explanation:
-        attributes["gen_ai.evaluation.explanation"] = _encodable(explanation)
-    return attributes
+    explanation = (report.rationale or report.reason) if content else ""
+    is_scored = report.score is not None
+    return _present(
+        {
+            "gen_ai.evaluation.name": aspect.name,
+            "spanjury.outcome": report.outcome.value,
+            "spanjury.signature": report.signature,
+            _ERROR_TYPE: None if is_scored else report.outcome.value,
+            "gen_ai.evaluation.score.value": report.score,
+            "gen_ai.evaluation.score.label": None
+            if report.score is None
+            else aspect.scale.label(report.score),
+            "spanjury.decision": report.decision and report.decision.value,
+            "spanjury.error_probability": report.error_probability,
+            "gen_ai.evaluation.explanation": _encodable(explanation) or None,
+        }
+    )
 
 
 def _encodable(text: str) -> str:

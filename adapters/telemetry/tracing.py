@@ -11,8 +11,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
-from spanjury.adapters.telemetry import traced
 from spanjury.judges.core import Aspect, ChatModel, Judge, PanelReport, Segment
+from spanjury.judges.core.lazy import lazily
+
+with lazily():
+    from spanjury.adapters.telemetry import traced
 
 _API = "opentelemetry.trace"
 _PROVIDERS = ("OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_LOGGER_PROVIDER")

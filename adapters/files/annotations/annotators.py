@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from spanjury.adapters.files.limits import DataLimits
-from spanjury.adapters.files.lines import read_lines
+from spanjury.adapters.files.lines import filled_lines
 from spanjury.adapters.files.reading.rows import segment_row, write_segments
+from spanjury.adapters.files.reading.sources import begun
 from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.core.lazy import lazily
@@ -73,10 +73,7 @@ def collected(
 
     Raises `DataError` at once if there are no rows, or if `rows` raises it before the first one.
     """
-    first = next(rows, None)
-    if first is None:
-        raise DataError(f"{path}: has no rows")
-    return _collected(path, chain((first,), rows), merge)
+    return _collected(path, begun(path, rows), merge)
 
 
 def _collected(
@@ -98,15 +95,15 @@ def json_rows(
     path: Path, read: Callable[[object], Iterable[Segment]], *, limits: DataLimits
 ) -> Iterator[tuple[int, Segment | DataError]]:
     """Yield what `read` makes of each line of JSON, or the fault in it, with the line's number."""
-    for line in read_lines(path, limits=limits):
-        if line.fault:
-            yield line.number, DataError(line.fault)
-        elif text := line.text.strip():
-            try:
-                for segment in read(parse_json(text, depth=limits.depth)):
-                    yield line.number, segment
-            except DataError as error:
-                yield line.number, error
+    for number, text in filled_lines(path, limits=limits):
+        if isinstance(text, DataError):
+            yield number, text
+            continue
+        try:
+            for segment in read(parse_json(text, depth=limits.depth)):
+                yield number, segment
+        except DataError as error:
+            yield number, error
 
 
 def checked_row(kind: type[R], row: object, *, strict: bool | None = None) -> R:
@@ -138,10 +135,8 @@ def write_marked_rows(path: Path, segments: Iterable[Segment]) -> int:
 
 def marked_row(segment: Segment) -> dict[str, object]:
     """Return the JSON row of a text, with the spans in its meta as the row's ``spans``."""
-    row = segment_row(segment)
-    meta = {key: value for key, value in segment.meta.items() if key != SPANS}
-    if SPANS in segment.meta:
-        row[SPANS] = segment.meta[SPANS]
-    return {key: value for key, value in row.items() if key != "meta"} | (
-        {"meta": meta} if meta else {}
-    )
+    meta = dict(segment.meta)
+    spans = {SPANS: meta.pop(SPANS)} if SPANS in meta else {}
+    row = segment_row(replace(segment, meta=meta))
+    kept = {"meta": row.pop("meta")} if meta else {}
+    return row | spans | kept

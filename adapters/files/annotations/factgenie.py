@@ -27,7 +27,7 @@ from spanjury.adapters.files.annotations.annotators import (
 from spanjury.adapters.files.evidence_rows import evidence_rows, position_row
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.line_writer import LineWriter, json_line
-from spanjury.adapters.files.reading.gold import GoldSpan
+from spanjury.adapters.files.reading.checked_rows import GoldSpan
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 
 _CATEGORIES, _UNLOCATED = "annotation_span_categories", "unlocated"
@@ -52,11 +52,7 @@ def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Seg
 def _segments(row: object) -> Iterator[Segment]:
     """Yield what one line says."""
     line = checked_row(_Line, row)
-    meta: dict[str, object] = {
-        "dataset": line.dataset,
-        "split": line.split,
-        "example_idx": line.example_idx,
-    }
+    meta: dict[str, object] = line.model_dump(include={"dataset", "split", "example_idx"})
     who = _annotator(line)
     if line.annotations is not None:
         meta[ANNOTATORS] = [who]
@@ -154,10 +150,10 @@ def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
         groups=defaultdict(count().__next__),
         examples=defaultdict(count),
     )
-    with LineWriter(path, keep_part=False) as lines:
+    with LineWriter(path) as lines:
         for segment in kept:
             for row in _written_rows(segment, names):
-                lines.append(json_line(row, name=segment.segment_id))
+                lines.append_line(json_line(row, name=segment.segment_id))
         return lines.lines
 
 
@@ -193,19 +189,12 @@ def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, obj
         unlocated = [annotation for span, annotation in annotations if span.start is None]
         if unlocated:
             metadata[_UNLOCATED] = unlocated
-        if aspects := _aspects_read(segment, who):
+        readings = segment.meta.get(READINGS)
+        of_all = readings if isinstance(readings, list) else []
+        if aspects := [aspect for reader, aspect in of_all if reader == who]:
             metadata["aspects"] = aspects
         marked = [annotation for span, annotation in annotations if span.start is not None]
         yield {**row, "metadata": metadata, "annotations": marked, **by_whom}
-
-
-def _aspects_read(segment: Segment, who: str) -> list[str]:
-    readings = segment.meta.get(READINGS)
-    return [
-        aspect
-        for reader, aspect in (readings if isinstance(readings, list) else [])
-        if reader == who
-    ]
 
 
 def _annotation(span: ErrorSpan, segment: Segment, *, numbers: _Numbers) -> dict[str, object]:

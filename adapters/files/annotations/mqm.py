@@ -26,7 +26,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from spanjury.adapters.files.annotations.annotators import (
@@ -38,35 +37,38 @@ from spanjury.adapters.files.annotations.annotators import (
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.lines import read_lines
-from spanjury.adapters.files.reading.gold import SEVERITIES
+from spanjury.adapters.files.reading.checked_rows import SEVERITIES
 from spanjury.judges.core import MAX_SEVERITY, DataError, ErrorSpan, Located, Segment
 
 _BEGIN, _END = "<v>", "</v>"
 _MARK = re.compile(r"(</?v>)")
-_TO_ESCAPES = MappingProxyType({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-_FROM_ESCAPES = MappingProxyType({escape: text for text, escape in _TO_ESCAPES.items()})
-_ESCAPABLE = re.compile(r"[\\\t\n\r]")
+_ESCAPED = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
+_ESCAPES = str.maketrans({text: escape for escape, text in _ESCAPED.items()})
 _ESCAPE = re.compile(r"\\[\\tnr]")
 _Marked = tuple[str, tuple[tuple[int, int], ...]]
 """A text without marks, and the half-open offsets of its marks, empty ones included."""
-COLUMNS = (
-    "system",
-    "doc",
-    "doc_id",
-    "seg_id",
-    "rater",
-    "source",
-    "target",
-    "category",
-    "severity",
-)
+
+
+class _Row(NamedTuple):
+    system: str
+    doc: str
+    doc_id: str
+    seg_id: str
+    rater: str
+    source: str
+    target: str
+    category: str
+    severity: str
+
+
+COLUMNS = _Row._fields
 _SOURCE = "Source"
 """Name of the input that holds the source text."""
 _NO_ERROR = "No-error"
 NEUTRAL, SOURCE_MARKS = "neutral", "source_marks"
-_WORDS = MappingProxyType({"minor": "Minor", "major": "Major", "critical": "Critical", "": ""})
+_WORDS = {"minor": "Minor", "major": "Major", "critical": "Critical", "": ""}
 """Severities of errors in lower case -> as they are written."""
-_OTHER_NAMES = MappingProxyType({"docSegId": "doc_id", "globalSegId": "seg_id"})
+_OTHER_NAMES = {"docSegId": "doc_id", "globalSegId": "seg_id"}
 _NON_TRANSLATION = "non-translation"
 _Intervals = Sequence[tuple[int, int]]
 _NAMELESS = "Other"
@@ -111,18 +113,6 @@ def _order(path: Path, header: Sequence[str]) -> Sequence[int]:
     return [names.index(name) for name in COLUMNS]
 
 
-class _Row(NamedTuple):
-    system: str
-    doc: str
-    doc_id: str
-    seg_id: str
-    rater: str
-    source: str
-    target: str
-    category: str
-    severity: str
-
-
 def _row(cells: Sequence[str], order: Sequence[int]) -> _Row:
     if len(cells) <= max(order):
         raise DataError(f"got {len(cells)} cells, expected {', '.join(COLUMNS)}")
@@ -148,12 +138,11 @@ def _segment(row: _Row) -> Segment:
     if _NO_ERROR.casefold() in {category.casefold(), severity} or not (row.rater or category):
         return segment
     if severity == NEUTRAL:
-        opinion = {"annotator": row.rater, "category": category}
-        intervals = {
-            "target": [list(interval) for interval in marks],
-            "source": [list(source_mark) for source_mark in source_marks],
-        }
-        meta[NEUTRAL] = [opinion | {key: value for key, value in intervals.items() if value}]
+        opinion: dict[str, object] = {"annotator": row.rater, "category": category}
+        for name, intervals in (("target", marks), ("source", source_marks)):
+            if intervals:
+                opinion[name] = [*map(list, intervals)]
+        meta[NEUTRAL] = [opinion]
         return segment
     if source_marks:
         meta[SOURCE_MARKS] = [[0, *interval] for interval in source_marks]
@@ -161,12 +150,7 @@ def _segment(row: _Row) -> Segment:
 
 
 def _spans(
-    row: _Row,
-    target: str,
-    marks: Sequence[tuple[int, int]],
-    *,
-    category: str,
-    severity: str,
+    row: _Row, target: str, marks: _Intervals, *, category: str, severity: str
 ) -> tuple[ErrorSpan, ...]:
     if severity not in _WORDS:
         words = ", ".join(filter(None, (*_WORDS.values(), "Neutral", _NO_ERROR)))
@@ -221,12 +205,12 @@ def write_mqm(path: Path, segments: Iterable[Segment]) -> int:
     Raises `StoreError` if the file cannot be written. Raises `DataError`, naming the segment, if a
     text contains ``<v>`` or UTF-8 cannot represent it.
     """
-    with LineWriter(path, keep_part=False) as lines:
-        lines.append(_line(COLUMNS))
+    with LineWriter(path) as lines:
+        lines.append_line(_line(COLUMNS))
         for segment in segments:
             try:
                 for cells in _written_rows(segment):
-                    lines.append(_line(cells))
+                    lines.append_line(_line(cells))
             except (DataError, UnicodeEncodeError) as error:
                 raise DataError(f"row {segment.segment_id!r} cannot be written: {error}") from error
         return lines.lines - 1
@@ -282,12 +266,8 @@ def _neutral(segment: Segment, rater: str) -> Iterator[_Error]:
     opinions = segment.meta.get(NEUTRAL)
     for opinion in opinions if isinstance(opinions, list) else []:
         if opinion["annotator"] == rater:
-            yield _Error(
-                opinion.get("source", ()),
-                opinion.get("target", ()),
-                opinion["category"],
-                NEUTRAL.capitalize(),
-            )
+            marks = opinion.get("source", ()), opinion.get("target", ())
+            yield _Error(*marks, opinion["category"], NEUTRAL.capitalize())
 
 
 def _line(cells: Iterable[str]) -> bytes:
@@ -317,11 +297,6 @@ def unmark(text: str) -> _Marked:
     """Remove the marks from a text, and return their offsets.
 
     Raises `DataError` if a mark is not closed, closed without being open, or nested.
-
-    Examples
-    --------
-    >>> unmark("a <v>b</v> c")
-    ('a b c', ((2, 3),))
     """
     pieces = _MARK.split(text)
     for number, tag in enumerate(pieces[1::2]):
@@ -335,9 +310,9 @@ def unmark(text: str) -> _Marked:
 
 def escaped(text: str) -> str:
     """Return `text` escaped for a cell."""
-    return _ESCAPABLE.sub(lambda match: _TO_ESCAPES[match[0]], text)
+    return text.translate(_ESCAPES)
 
 
 def unescaped(cell: str) -> str:
     """Return the text of a cell."""
-    return _ESCAPE.sub(lambda match: _FROM_ESCAPES[match[0]], cell)
+    return _ESCAPE.sub(lambda match: _ESCAPED[match[0]], cell)

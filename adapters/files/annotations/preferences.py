@@ -19,16 +19,14 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.judges.core import DataError, Segment
 
 _TASK = "question-answering"
-_BETTER, _WORSE = 1.0, 0.0
-_LABEL = ""  # the name of the only, anonymous rater
+_RATER = ""  # the only one, who is anonymous
 
 
 def read_judgebench(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read pairs of responses of which one is correct, as JSON Lines, plain or gzip.
 
-    Yields all faulty rows first. Then it yields the two responses of each row, under the systems
-    ``A`` and ``B``, with people's score of the aspect *correctness*. The whole file is held in
-    memory.
+    Yields all faulty rows first, then the two responses of each row, under the systems ``A`` and
+    ``B``, with people's score of *correctness*. The whole file is held in memory.
 
     Raises `DataError` at once if the file does not exist, cannot be read, or has no rows.
     """
@@ -75,17 +73,14 @@ def _pair_segments(read: object) -> Iterator[Segment]:
             inputs={"Question": row.question},
             output=response,
             system=name,
-            human={"correctness": {_LABEL: _BETTER if row.label.startswith(name) else _WORSE}},
+            human={"correctness": {_RATER: float(row.label.startswith(name))}},
             meta={"source": row.source, "response_model": row.response_model},
         )
 
 
 def _choice_segments(read: object) -> Iterator[Segment]:
     row = checked_row(_Choice, read, strict=True)
-    for kind, responses, score in (
-        ("chosen", row.chosen, _BETTER),
-        ("rejected", row.rejected, _WORSE),
-    ):
+    for kind, responses, score in (("chosen", row.chosen, 1.0), ("rejected", row.rejected, 0.0)):
         for number, response in enumerate(responses, 1):
             yield Segment(
                 segment_id=f"{row.id}/{kind}-{number}",
@@ -93,6 +88,6 @@ def _choice_segments(read: object) -> Iterator[Segment]:
                 inputs={"Question": row.prompt},
                 output=response,
                 system=f"{kind}-{number}",
-                human={"answer-quality": {_LABEL: score}},
+                human={"answer-quality": {_RATER: score}},
                 meta={"subset": row.subset},
             )

@@ -74,7 +74,8 @@ class ColumnMap:
             value = value_at(row, column, absent=_ABSENT)
             if value is _ABSENT:
                 raise _no_column(column, name, row)
-            *outer, last = _keys(name)
+            # The keys of the path: up to three for scores, two for others.
+            *outer, last = name.split(".", 2 if name.startswith("human.") else 1)
             group = named
             for key in outer:
                 inner = group.get(key)
@@ -133,13 +134,8 @@ class _Rows:
         shape = shape or self._shape_before(named)
         if shape is None:
             raise DataError(missing_output(named))
-        self._see(shape, named)
+        self._seen[shape] = self._seen.get(shape, frozenset[str]()).union(named)
         return self._announced_row(shape.name, read_as(shape, named), shape)
-
-    def _see(self, shape: Shape, columns: Collection[str]) -> None:
-        seen = self._seen.get(shape, frozenset[str]())
-        if not seen.issuperset(columns):
-            self._seen[shape] = seen.union(columns)
 
     def _shape_before(self, columns: Collection[str]) -> Shape | None:
         """Return the shape of earlier rows that had these columns and more, such as an input."""
@@ -229,13 +225,6 @@ def parse_columns(settings: Iterable[str]) -> ColumnMap:
 
     Raises `ConfigError` if a setting has neither form or an unknown name, if a name or a column is
     used twice, or if two shapes are named.
-
-    Examples
-    --------
-    >>> dict(parse_columns(["output=summary", "inputs.Article=text"]).names)
-    {'summary': 'output', 'text': 'inputs.Article'}
-    >>> parse_columns(["ragas"]).shape
-    'ragas'
     """
     names: dict[str, str] = {}
     shape = ""
@@ -244,7 +233,10 @@ def parse_columns(settings: Iterable[str]) -> ColumnMap:
         if not equals:
             if shape:
                 raise ConfigError(f"got the shapes {shape!r} and {setting!r}, expected one")
-            shape = _shape(setting)
+            try:
+                shape = shape_named(setting).name
+            except ConfigError as error:
+                raise ConfigError(f"{error}. A column is NAME=COLUMN, as output=summary") from error
             continue
         if not column or not _NAME.fullmatch(name):
             raise ConfigError(
@@ -254,15 +246,3 @@ def parse_columns(settings: Iterable[str]) -> ColumnMap:
             raise ConfigError(f"{setting!r}: {name} or the column {column!r} was named before")
         names[column] = name
     return ColumnMap(names=MappingProxyType(names), shape=shape)
-
-
-def _shape(name: str) -> str:
-    try:
-        return shape_named(name).name
-    except ConfigError as error:
-        raise ConfigError(f"{error}. A column is NAME=COLUMN, as output=summary") from error
-
-
-def _keys(name: str) -> list[str]:
-    """Return the keys of the path `name`: up to three for scores, two for others."""
-    return name.split(".", 2 if name.startswith("human.") else 1)

@@ -1,6 +1,5 @@
 """Tables of other libraries, and chunks, which are ranges of rows that can be read separately."""
 
-import codecs
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.locations import Location, find_location, reading
+from spanjury.adapters.files.lines import decoded_line
+from spanjury.adapters.files.locations import Location, accessing, find_location
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.row_values import plain, without_bytes
-from spanjury.adapters.files.reading.rows import parse_row
-from spanjury.adapters.files.reading.sources import Owner, segments_of, with_own_id
+from spanjury.adapters.files.reading.sources import segments_of
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.core.lazy import library
@@ -195,29 +194,23 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
     """
     file = find_location(chunk.url)
     unit = "row" if file.path.endswith(_PARQUET) else "line"
-    owners: dict[str, Owner] = {}
-    native = AS_NAMED.reader()
-    with reading(file):
-        for line, row in islice(_rows(file, chunk), chunk.rows):
-            try:
-                segment = parse_row(native(_named(row, chunk.owner, line=line)), line=line)
-                segment = with_own_id(segment, owners.setdefault, line=line, unit=unit)
-            except (DataError, RecursionError) as error:
-                problem = error if isinstance(error, DataError) else "nested too deeply to be read"
-                yield DataError(f"{file.url}, {unit} {line}: {problem}")
-            else:
-                yield _countable(segment)
+    with accessing(file):
+        rows = (
+            (line, _named(row, chunk.owner, line=line))
+            for line, row in islice(_rows(file, chunk), chunk.rows)
+        )
+        yield from map(_countable, segments_of(file.url, rows, columns=AS_NAMED, unit=unit))
 
 
 def _cut_files(location: Location, rows: int, limits: DataLimits) -> Iterator[Chunk]:
-    with reading(location):
+    with accessing(location):
         files = location.listing()
     for file, owner in [(location, "")] if files is None else files:
         if file.path.endswith(".jsonl.gz"):
             raise _packed(file)
         if file.path.endswith(_ENDINGS):
             is_parquet = file.path.endswith(_PARQUET)
-            with reading(file):
+            with accessing(file):
                 cut = _cut_parquet(file, rows, limits) if is_parquet else _cut_jsonl(file, rows)
                 yield from (replace(chunk, owner=owner, limits=limits) for chunk in cut)
         elif files is None:
@@ -257,21 +250,18 @@ def _rows(file: Location, chunk: Chunk) -> Iterator[tuple[int, object]]:
         return
     data = file.files.cat_file(file.path, start=chunk.start, end=chunk.stop)
     for line, raw in enumerate(io.BytesIO(data), start=chunk.line):
+        _, text, fault = decoded_line(raw, number=line)
         try:
-            text = raw.removeprefix(codecs.BOM_UTF8 if line == 1 else b"").decode("utf-8")
-            if text := text.rstrip():
+            if fault:
+                yield line, DataError(fault)
+            elif text := text.rstrip():
                 yield line, parse_json(text, depth=chunk.limits.depth)
-        except UnicodeDecodeError as error:
-            byte = f"byte 0x{error.object[error.start]:02x} at byte {error.start + 1} of the line"
-            yield line, DataError(f"not UTF-8: {byte}")
         except DataError as error:
             yield line, error
 
 
 def _named(row: object, owner: str, *, line: int) -> object:
-    """Return a row, with an id made of its file and line if it has none; raise if it is a fault."""
-    if isinstance(row, DataError):
-        raise row
+    """Return a row, with an id made of its file and line if it has none."""
     if owner and isinstance(row, dict) and row.get("id") is None:
         return {**row, "id": f"{owner}:line-{line}"}
     return row

@@ -10,13 +10,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from spanjury.judges.core import Speaker
+
 _WRAPPERS = (
     *("output", "answer", "response", "completion", "content", "text", "page_content", "result"),
     *("generated_text", "output_text", "final_output", "prediction", "summary", "message"),
     *("choices", "generations", "messages", "value", "kwargs", "data"),
 )
 """Keys whose value may be an object's text, the most likely first."""
-_ROLES = {
+_ROLES: Mapping[str, Speaker] = {
     **dict.fromkeys(("assistant", "ai", "gpt", "model", "bot", "aimessage"), "assistant"),
     **dict.fromkeys(("user", "human", "humanmessage"), "user"),
     **dict.fromkeys(("tool", "function", "toolmessage", "functionmessage"), "tool"),
@@ -36,13 +38,6 @@ def text_of(value: object, *, depth: int = _DEPTH) -> str | None:
     """Return the only text in `value`, or None if there are none or several.
 
     For a conversation, this is its last turn, if the model wrote it.
-
-    Examples
-    --------
-    >>> text_of({"choices": [{"message": {"role": "assistant", "content": "Yes."}}]})
-    'Yes.'
-    >>> text_of(["a", "b"]) is None
-    True
     """
     if isinstance(value, str):
         return value
@@ -91,7 +86,7 @@ def turns_of(value: object) -> list[Turn]:
     return [Turn(role, text) for role, text in zip(roles, texts, strict=True) if role and text]
 
 
-def role_of(message: object) -> str | None:
+def role_of(message: object) -> Speaker | None:
     """Return a message's role, one of those of `Turn`; None if `message` is not a message."""
     if not isinstance(message, Mapping):
         return None
@@ -132,13 +127,7 @@ def question_of(value: object) -> str | None:
 
 
 def grounds_in(value: object) -> list[str] | None:
-    """Return the sources of the model's last reply: tool results, or else all earlier turns.
-
-    Examples
-    --------
-    >>> grounds_in([{"role": "user", "content": "It rained. Did it?"}])
-    ['user: It rained. Did it?']
-    """
+    """Return the sources of the model's last reply: tool results, or else all earlier turns."""
     turns = turns_of(value)
     if turns and turns[-1].role == "assistant":
         turns = turns[:-1]

@@ -37,11 +37,10 @@ def plain(value: object) -> object:
         return [plain(inner) for inner in value]
     if isinstance(value, _Array):
         return plain(value.tolist())
-    if isinstance(value, bytes):
-        with suppress(UnicodeDecodeError):
-            return value.decode()
-        return value
-    return _scalar(value) if isinstance(value, _OTHER_SCALARS) else value
+    if isinstance(value, _OTHER_SCALARS):
+        with suppress(DataError):  # bytes that are not text
+            return _scalar(value)
+    return value
 
 
 def without_bytes(value: object) -> object:

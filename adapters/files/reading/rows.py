@@ -135,10 +135,10 @@ def write_segments(
     Raises `StoreError` if the file cannot be written. Raises `DataError`, naming the segment, if
     JSON cannot represent one.
     """
-    with LineWriter(path, keep_part=False) as lines:
+    with LineWriter(path) as lines:
         for segment in segments:
             row = (row_of or segment_row)(segment)
-            lines.append(json_line(row, name=segment.segment_id))
+            lines.append_line(json_line(row, name=segment.segment_id))
         return lines.lines
 
 

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from spanjury.adapters.files.reading.foreign_values import (
     grounds_in,
@@ -39,17 +39,15 @@ _INNER_QUESTIONS = frozenset(
     {*QUESTIONS, "input", "q", "user_query", "user_question", "human_input"}
 )
 
-
 _TEXT_READERS = (passages_of, text_of, question_of)
 """Readers of inputs that must find a text; the others look for a conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A row in our names, and the column of each name's value."""
 
     row: Mapping[str, object]
-    taken: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    taken: Mapping[str, str] = MappingProxyType({})
 
 
 def whole_conversation(
@@ -179,19 +177,16 @@ def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
     native: dict[str, object] = {"output": _output(shape, row, taken)}
     if shape.task:
         native["task"] = shape.task
-    if inputs := {**dict(_inputs(shape, row, taken)), **_given_inputs(shape, row)}:
+    inputs, own = dict(_inputs(shape, row, taken)), row.get("inputs")
+    if isinstance(own, Mapping) and "inputs" not in shape.spread:  # under our names, or --column
+        inputs |= own
+    if inputs:
         native["inputs"] = inputs
     _add_names(shape, row, native=native, taken=taken)
     if row.get("system") is not None:  # which takes precedence
         taken.pop("system", None)
     used = {column.partition(".")[0] for column in (*taken.values(), *shape.ids)}
     return Reading({**native, **_kept(shape, row, used)}, taken)
-
-
-def _given_inputs(shape: Shape, row: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the inputs that a row has under our names, or by ``--column``."""
-    inputs = row.get("inputs")
-    return inputs if isinstance(inputs, Mapping) and "inputs" not in shape.spread else {}
 
 
 def _kept(shape: Shape, row: Mapping[str, object], used: Collection[str]) -> dict[str, object]:
@@ -327,11 +322,6 @@ def value_at(row: Mapping[str, object], column: str, *, absent: object = None) -
     """Return the value of a column, or `absent`; a dot leads into an object.
 
     A column within null is null.
-
-    Examples
-    --------
-    >>> value_at({"response": {"output": "Yes."}}, "response.output")
-    'Yes.'
     """
     if column in row:
         return row[column]

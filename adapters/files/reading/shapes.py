@@ -64,26 +64,11 @@ class Input:
 class Shape:
     """The form of rows that another program writes.
 
-    Parameters
-    ----------
-    name
-        The name for ``--shape``.
-    forms
-        The columns that identify such rows. A form is a list of groups, and a row must have one
-        column of each group.
-    output
-        Columns of the judged text, of which the first present is used. A dot leads into an
-        object.
-    inputs
-        The inputs of the model.
-    spread
-        Columns with objects of inputs, whose keys are the inputs' names.
-    references, system, ids
-        Columns of references, of the system's name, and of the id, whose parts are joined.
-    task
-        The task of such rows.
-    read
-        Function that unwraps the output.
+    The name is that for ``--shape``. `forms` are the columns that identify such rows: a form is a
+    list of groups, and a row must have one column of each group. `output` lists columns of the
+    judged text, of which the first present is used, and unwrapped by `read`; a dot leads into an
+    object. `spread` lists columns with objects of inputs, whose keys are the inputs' names. There
+    are also the columns of references, of the system's name, and of the id, whose parts are joined.
     """
 
     name: str
@@ -262,13 +247,7 @@ def shape_named(name: str, columns: Collection[str] = ()) -> Shape:
 
 
 def shape_of(columns: Collection[str]) -> Shape | None:
-    """Return the shape of rows with these columns; None if none fits.
-
-    Examples
-    --------
-    >>> shape_of(["user_input", "response", "retrieved_contexts"]).name
-    'ragas'
-    """
+    """Return the shape of rows with these columns; None if none fits."""
     return _shape_of(frozenset(columns))
 
 

@@ -7,25 +7,25 @@ by their sources.
 """
 
 import json
+import pickle
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.lines import read_lines
+from spanjury.adapters.files.lines import filled_lines, read_lines
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.row_values import plain
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.reading.tables import read_header, read_records
-from spanjury.adapters.files.reading.trajectories import trajectory_of, trajectory_row
-from spanjury.adapters.files.scratch import open_scratch
+from spanjury.adapters.files.spool import open_scratch
 from spanjury.adapters.files.strict_json import parse_json
-from spanjury.judges.core import DataError, ErrorSpan, Evidence, Located, Segment
+from spanjury.judges.core import DataError, Segment
 
 _TABLE = """
 CREATE TABLE ids (
@@ -46,7 +46,6 @@ _PUT_SEGMENT = "INSERT INTO segments SELECT ?, number, ? FROM sources WHERE dige
 _INDEX = "CREATE INDEX by_source ON segments (source)"
 _SOURCES = "SELECT number, inputs FROM sources ORDER BY number"
 _SEGMENTS = "SELECT rest FROM segments WHERE source = ? ORDER BY number"
-_FIELDS = tuple(field.name for field in fields(Segment) if field.name != "inputs")
 
 
 def read_jsonl(
@@ -65,7 +64,7 @@ def read_jsonl(
     def read(text: str, line: int) -> Segment:
         return parse_row(native(parse_json(text, depth=limits.depth)), line=line)
 
-    return _begun(path, _segments(path, _texts(path, limits), read))
+    return begun(path, _segments(path, filled_lines(path, limits=limits), read))
 
 
 def read_csv(
@@ -77,7 +76,7 @@ def read_csv(
 
     Raises `DataError` at once, as `read_jsonl` does, or if the columns do not make a row.
     """
-    return _begun(path, _table(path, delimiter=",", called=columns, limits=limits))
+    return begun(path, _table(path, delimiter=",", called=columns, limits=limits))
 
 
 def read_tsv(
@@ -87,11 +86,11 @@ def read_tsv(
 
     Raises `DataError` at once, as `read_csv` does.
     """
-    return _begun(path, _table(path, delimiter="\t", called=columns, limits=limits))
+    return begun(path, _table(path, delimiter="\t", called=columns, limits=limits))
 
 
 def segments_of(
-    path: Path, rows: Iterator[tuple[int, object]], *, columns: ColumnMap, unit: str = "line"
+    path: Path | str, rows: Iterator[tuple[int, object]], *, columns: ColumnMap, unit: str = "line"
 ) -> Iterator[Segment | DataError]:
     """Read numbered rows of objects, as parsed from JSON or in memory; `path` is for messages.
 
@@ -103,7 +102,7 @@ def segments_of(
     def read(row: object, line: int) -> Segment:
         return row if isinstance(row, Segment) else parse_row(native(plain(row)), line=line)
 
-    return _begun(path, _segments(path, rows, read, unit=unit))
+    return begun(path, _segments(path, rows, read, unit=unit))
 
 
 class Owner(NamedTuple):
@@ -131,29 +130,17 @@ class Ids:
 
 @contextmanager
 def open_ids() -> Iterator[Ids]:
-    """Open an empty set of ids, as a context manager.
-
-    Raises `StoreError` as `open_scratch` does.
-    """
+    """Open an empty set of ids; raise `StoreError` as `open_scratch` does."""
     with open_scratch(_TABLE) as connection:
         yield Ids(connection)
 
 
-def _begun(path: Path, segments: Iterator[Segment | DataError]) -> Iterator[Segment | DataError]:
+def begun(path: Path | str, rows: Iterator[T]) -> Iterator[T]:
     """Read the first row right away, so that a file without rows is refused at once."""
-    first = next(segments, None)
+    first = next(rows, None)
     if first is None:
         raise DataError(f"{path}: has no rows")
-    return chain((first,), segments)
-
-
-def _texts(path: Path, limits: DataLimits) -> Iterator[tuple[int, str | DataError]]:
-    """Yield the lines that are not blank, or their faults."""
-    for line in read_lines(path, limits=limits):
-        if line.fault:
-            yield line.number, DataError(line.fault)
-        elif text := line.text.rstrip():
-            yield line.number, text
+    return chain((first,), rows)
 
 
 def _table(
@@ -174,7 +161,7 @@ def _table(
 
 
 def _segments(
-    path: Path,
+    path: Path | str,
     rows: Iterator[tuple[int, T | DataError]],
     read: Callable[[T, int], Segment],
     *,
@@ -237,78 +224,26 @@ def by_source(segments: Iterator[Segment]) -> Iterator[Segment]:
     order. The same inputs in another order count as another source, since their prompt differs. All
     segments are read before the first is yielded.
 
-    Raises `DataError`, naming the row, if JSON cannot represent a segment, such as a date in its
-    meta. Raises `StoreError` if the temporary file of the segments cannot be written. It takes
-    about as much room as the texts, each source once.
+    Raises `DataError`, naming the row, if a segment cannot be stored, such as a meta that is nested
+    too deeply. Raises `StoreError` if the temporary file of the segments cannot be written, which
+    takes about as much room as the texts, each source once.
     """
     with open_scratch(_TABLES) as scratch:
         for number, segment in enumerate(segments):
             _put(scratch, segment, number)
         scratch.execute(_INDEX)
         for source, written in scratch.execute(_SOURCES):
-            inputs: Mapping[str, str] = _value(written)
+            inputs = json.loads(written)
             for (row,) in scratch.execute(_SEGMENTS, (source,)):
-                yield _segment(_value(row), inputs)
+                yield replace(pickle.loads(row), inputs=inputs)  # noqa: S301  written by `_put`
 
 
 def _put(scratch: sqlite3.Connection, segment: Segment, number: int) -> None:
-    inputs, row = _written(segment)
+    inputs = json.dumps(dict(segment.inputs)).encode()
     digest = blake2b(inputs, digest_size=16).digest()
+    try:
+        row = pickle.dumps(replace(segment, inputs={}))
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"row {segment.segment_id!r} cannot be stored: {error}") from error
     scratch.execute(_PUT_SOURCE, (number, digest, inputs))
     scratch.execute(_PUT_SEGMENT, (number, row, digest))
-
-
-def _written(segment: Segment) -> tuple[bytes, bytes]:
-    """Return the inputs, and all the rest, of a segment as JSON."""
-    try:
-        if segment.meta and _value(_json(segment.meta)) != segment.meta:  # a tuple, a key 1
-            raise _not_json(segment, "its meta does not read the same again")
-        row = {name: getattr(segment, name) for name in _FIELDS}
-        if segment.trajectory:
-            row["trajectory"] = trajectory_row(segment.trajectory)
-        return _json(segment.inputs), _json(row)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise _not_json(segment, str(error)) from error
-
-
-def _not_json(segment: Segment, problem: str) -> DataError:
-    return DataError(f"row {segment.segment_id!r} holds what JSON cannot: {problem}")
-
-
-def _segment(row: dict[str, Any], inputs: Mapping[str, str]) -> Segment:
-    gold = [
-        ErrorSpan(
-            **{
-                **span,
-                "located": Located(span["located"]),
-                "found_by": tuple(span["found_by"]),
-                "evidence": tuple(Evidence(**evidence) for evidence in span["evidence"]),
-            }
-        )
-        for span in row["gold"]
-    ]
-    values = {**row, "references": tuple(row["references"]), "gold": tuple(gold)}
-    if stored := row["trajectory"]:
-        values["trajectory"] = trajectory_of(stored["messages"], stored.get("tools"))
-    return Segment(inputs=inputs, **values)
-
-
-def _json(value: object) -> bytes:
-    """Serialise `value` so that it can be restored exactly, including lone surrogates."""
-    return _JSON.encode(value).encode("utf-8", "surrogatepass")
-
-
-def _value(written: bytes) -> Any:  # noqa: ANN401  JSON holds anything
-    return json.loads(written.decode("utf-8", "surrogatepass"))
-
-
-def _plain(value: object) -> object:
-    """Return a mapping or a dataclass as a dict, for the JSON encoder."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if is_dataclass(value):
-        return {part.name: getattr(value, part.name) for part in fields(value)}
-    raise TypeError(f"there is {value!r}")
-
-
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain)

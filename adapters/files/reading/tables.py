@@ -39,7 +39,7 @@ def read_records(
         texts.begin = begin = reader.line_num + 1
         try:
             cells = _next_record(reader, limits=limits)
-        except (csv.Error, _TooLongError) as error:
+        except (csv.Error, DataError) as error:
             texts.faults.append(_problem_of(error, limits=limits))
             cells = []
         if cells is None:
@@ -62,10 +62,6 @@ def _with_header(lines: Iterable[Line]) -> tuple[str, Iterable[Line]]:
     return (begun[-1].text if begun else ""), chain(begun, rest)
 
 
-class _TooLongError(Exception):
-    """Raised for a record that exceeds the limits before it ends."""
-
-
 class _Texts:
     """The lines of a table, and the faults in the lines of the current record."""
 
@@ -84,7 +80,7 @@ class _Texts:
                 where = f" (line {line.number})" if line.number > self.begin else ""
                 self.faults.append(f"{line.fault}{where}")
             elif size > self._limits.row:
-                raise _TooLongError(self._limits.exceeded("row", "the record is too long"))
+                raise self._limits.exceeded("row", "the record is too long")
             yield "\n" if self._has_too_many_cells(line.text) else line.text
 
     def _has_too_many_cells(self, text: str) -> bool:
@@ -97,7 +93,7 @@ class _Texts:
 
 def _problem_of(error: Exception, *, limits: DataLimits) -> str:
     """Return the reason why a record is unreadable; an unclosed quote makes a cell too long."""
-    if isinstance(error, _TooLongError):
+    if isinstance(error, DataError):
         return str(error)
     if "field larger than" in str(error):
         return str(limits.exceeded("cell", "a cell is too long, or its quotes are not closed"))

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.lines import read_lines
+from spanjury.adapters.files.lines import filled_lines, read_lines
 from spanjury.adapters.files.reading.tables import read_records
 from spanjury.judges.core import DataError, Segment
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-_GROUPS = frozenset({"inputs", "human", "meta"})
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
@@ -44,52 +43,40 @@ def read_folder(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segmen
 
     Raises `DataError` if the folder does not exist or has no such files.
     """
-    listed = _Listing.of(path)
+    listed = _listed(path)
     if not listed.files:
         raise DataError(f"{path}: is not a folder with .txt files{listed.skipped}")
     return _segments(path, listed, limits)
 
 
 class _Listing(NamedTuple):
-    """The text files in a folder, and the number of entries that must not be read."""
+    """The text files in a folder, and a suffix for messages that counts what must not be read."""
 
     files: tuple[Path, ...]
-    outside: int
-    special: int
+    skipped: str
 
-    @classmethod
-    def of(cls, folder: Path) -> "_Listing":
-        """List `folder` and its subfolders, without following links to folders."""
-        root = folder.resolve()
-        files, outside, special = [], 0, 0
-        for directory, folders, names in os.walk(folder):
-            # `walk` does not follow links to folders; those inside this one would duplicate texts.
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            outside += sum(_leads_out(Path(directory, name), root) for name in folders)
-            for name in names:
-                file = Path(directory, name)
-                if name.startswith(".") or file.suffix != ".txt":
-                    continue
-                if _leads_out(file, root):
-                    outside += 1
-                elif file.is_file():
-                    files.append(file)
-                else:
-                    special += 1
-        return cls(tuple(sorted(files)), outside, special)
 
-    @property
-    def skipped(self) -> str:
-        """A suffix for messages that counts what was skipped; empty if nothing was."""
-        parts = [
-            f"{count} {what}"
-            for count, what in (
-                (self.outside, "links lead out of the folder and are not followed"),
-                (self.special, "entries are not files and were not opened"),
-            )
-            if count
-        ]
-        return f"; skipped: {', '.join(parts)}" if parts else ""
+def _listed(folder: Path) -> _Listing:
+    """List `folder` and its subfolders, without following links to folders."""
+    root = folder.resolve()
+    files, outside, special = [], 0, 0
+    for directory, folders, names in os.walk(folder):
+        # `walk` does not follow links to folders; those inside this one would duplicate texts.
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        outside += sum(_leads_out(Path(directory, name), root) for name in folders)
+        for name in names:
+            file = Path(directory, name)
+            if name.startswith(".") or file.suffix != ".txt":
+                continue
+            if _leads_out(file, root):
+                outside += 1
+            elif file.is_file():
+                files.append(file)
+            else:
+                special += 1
+    parts = [f"{outside} links lead out of the folder and are not followed"] if outside else []
+    parts += [f"{special} entries are not files and were not opened"] if special else []
+    return _Listing(tuple(sorted(files)), f"; skipped: {', '.join(parts)}" if parts else "")
 
 
 def _leads_out(path: Path, root: Path) -> bool:
@@ -143,24 +130,13 @@ def frame_rows(data: object) -> Iterator[object] | None:
 
 
 def _frame_row(row: Mapping[str, object]) -> dict[str, object]:
-    """Return a row in which ``inputs.Article`` is nested, as in a table file."""
-    values: dict[str, object] = {}
-    groups: dict[str, dict[str, object]] = {}
-    for name, value in row.items():
-        present = None if _is_missing(value) else value
-        group, dot, key = name.partition(".")
-        if dot and group in _GROUPS:
-            groups.setdefault(group, {})[key] = present
-        else:
-            values[name] = present
-    return values | groups
+    return {name: None if _is_missing(value) else value for name, value in row.items()}
 
 
 def _is_missing(value: object) -> bool:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return True
-    # The libraries' own missing values, recognised by name without importing them.
-    return type(value).__name__ in {"NAType", "NaTType"}
+    # The libraries' own missing values are recognised by name, without importing the libraries.
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return is_nan or type(value).__name__ in {"NAType", "NaTType"}
 
 
 def read_texts(path: Path) -> Iterator[str]:
@@ -170,49 +146,38 @@ def read_texts(path: Path) -> Iterator[str]:
 
     Raises `DataError` if the file cannot be read, or a line is not JSON.
     """
-    for line in read_lines(path):
-        if line.fault:
-            raise DataError(f"{path}, line {line.number}: {line.fault}")
-        if not line.text.strip():
-            continue
+    for number, text in filled_lines(path):
+        if isinstance(text, DataError):
+            raise DataError(f"{path}, line {number}: {text}")
         try:
-            row = json.loads(line.text)
+            row = json.loads(text)
         except ValueError as error:
-            raise DataError(f"{path}, line {line.number}: not JSON: {error}") from error
+            raise DataError(f"{path}, line {number}: not JSON: {error}") from error
         yield from _texts(row)
 
 
 def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _texts(part)
-    elif isinstance(value, list):
-        for part in value:
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
             yield from _texts(part)
 
 
 def row_lines(path: Path, form: str) -> Iterator[int]:
-    """Yield the line of each row of `path`, readable or not, in the order of reading.
+    """Yield the line of each row of a file, which is ``jsonl``, ``csv``, ``tsv`` or ``txt``.
 
     Yields nothing for a format whose rows do not begin on lines, or for a compressed file, whose
     lines no page can show.
 
     Raises `DataError` if the file cannot be read.
-
-    Parameters
-    ----------
-    form
-        The name of its source: ``jsonl``, ``csv``, ``tsv`` or ``txt``.
     """
     if path.suffix == ".gz":
         return
     if form == "txt":
         yield from (line.number for line in read_lines(path))
     elif form == "jsonl":
-        lines = read_lines(path)
-        yield from (line.number for line in lines if line.fault or line.text.rstrip())
+        yield from (number for number, _ in filled_lines(path))
     elif form in _DELIMITERS:
         records = read_records(read_lines(path), delimiter=_DELIMITERS[form])
         next(records, None)  # the header

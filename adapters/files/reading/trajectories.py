@@ -7,10 +7,9 @@ OpenTelemetry's messages and MCP transcripts. A model's reasoning is left out.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from spanjury.adapters.files.limits import USUAL
 from spanjury.adapters.files.reading.foreign_values import role_of
@@ -55,18 +54,14 @@ _RESULTS = frozenset(
 _FINAL = "Final result processed."  # pydantic-ai's result of the call with the final output
 _RETRY = "retry-prompt"  # in pydantic-ai 1, a tool failed or the output is invalid
 _IMAGES = frozenset({"image", "image_url", "image-url", "input_image", "binary"})
-_KEYED: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("functionCall", "function_call", "toolUse"), "function_call"),
-        **dict.fromkeys(("functionResponse", "function_response", "toolResult"), "tool_result"),
-    }
-)
+_KEYED: Mapping[str, str] = {
+    **dict.fromkeys(("functionCall", "function_call", "toolUse"), "function_call"),
+    **dict.fromkeys(("functionResponse", "function_response", "toolResult"), "tool_result"),
+}
 """Keys by which Gemini and Bedrock mark a part, in place of a kind."""
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
-_PROMPTS: Mapping[str, Speaker] = MappingProxyType(
-    {"system-prompt": "system", "user-prompt": "user"}
-)
-_SIDES: Mapping[str, Speaker] = MappingProxyType({"request": "user", "response": "assistant"})
+_PROMPTS: Mapping[str, Speaker] = {"system-prompt": "system", "user-prompt": "user"}
+_SIDES: Mapping[str, Speaker] = {"request": "user", "response": "assistant"}
 _KINDS = ("type", "part_kind", "kind")
 _NAMES = ("name", "tool_name", "function", "tool")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
@@ -133,18 +128,7 @@ def _first_tools(holder: Mapping[str, object]) -> tuple[tuple[ToolSpec, ...], st
 def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> Trajectory | None:
     """Return the trajectory in a list of messages, or None.
 
-    Parameters
-    ----------
-    messages
-        Messages of any library that this module names, as parsed from JSON.
-    tools
-        Tool specifications in any form that `tools_of` reads.
-
-    Examples
-    --------
-    >>> messages = [{"role": "user", "content": "Hi"}, {"role": "ai", "content": "Yes?"}]
-    >>> [(turn.role, turn.text) for turn in trajectory_of(messages).turns]
-    [('user', 'Hi'), ('assistant', 'Yes?')]
+    Messages are those of any library that this module names, as parsed from JSON.
     """
     if not is_conversation(messages):
         return None
@@ -173,16 +157,15 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
 def _with_outputs(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     """Return turns in which an output tool's arguments became the text of the reply."""
     outputs = {turn.call_id for turn in turns if turn.role == "tool" and turn.text == _FINAL}
-    kept = (turn for turn in turns if turn.role != "tool" or turn.call_id not in outputs)
-    return tuple(_with_output(turn, outputs) for turn in kept)
-
-
-def _with_output(turn: Turn, outputs: Collection[str]) -> Turn:
-    texts = [call.arguments for call in turn.calls if call.call_id in outputs]
-    if not texts:
-        return turn
-    calls = tuple(call for call in turn.calls if call.call_id not in outputs)
-    return replace(turn, text="\n".join(filter(None, (turn.text, *texts))), calls=calls)
+    kept = []
+    for turn in turns:
+        if turn.role == "tool" and turn.call_id in outputs:
+            continue
+        texts = [call.arguments for call in turn.calls if call.call_id in outputs]
+        calls = tuple(call for call in turn.calls if call.call_id not in outputs)
+        text = "\n".join(filter(None, (turn.text, *texts)))
+        kept.append(replace(turn, text=text, calls=calls) if texts else turn)
+    return tuple(kept)
 
 
 def as_trajectory(value: object, tools: object = ()) -> Trajectory:
@@ -273,11 +256,6 @@ def tools_of(value: object) -> tuple[ToolSpec, ...]:
     """Return the tools specified in `value`, in the form of OpenAI, Anthropic, MCP or pydantic-ai.
 
     Tools may be objects of the libraries, such as OpenAI's SDK and LangChain.
-
-    Examples
-    --------
-    >>> tools_of([{"name": "book", "input_schema": {"type": "object"}}])[0].parameters
-    {'type': 'object'}
     """
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):
@@ -406,7 +384,7 @@ def _read(message: Mapping[str, object]) -> list[Turn]:
     return _merged(_pieces(message) if _role(message) is None else _of_message(message))
 
 
-def _role(message: Mapping[str, object]) -> str | None:
+def _role(message: Mapping[str, object]) -> Speaker | None:
     """Return the role of a message; None for a part that stands alone."""
     if "role" not in message and _kind(message) in _ITEMS:
         return None
@@ -426,19 +404,16 @@ def _of_message(message: Mapping[str, object]) -> Iterator[Turn]:
     if role == "tool":
         yield _result(holder)
         return
-    assert role in {"system", "user", "assistant"}
-    speaker: Speaker = (
-        "assistant" if role == "assistant" else "user" if role == "user" else "system"
-    )
+    assert role is not None
     if isinstance(instructions := holder.get("instructions"), str) and instructions:
         yield Turn(role="system", text=instructions)
     ids: set[str] = set()
     for content in (holder.get("content"), holder.get("parts"), holder.get("value")):
-        for piece in _pieces(content, speaker):
+        for piece in _pieces(content, role):
             ids.update(call.call_id for call in piece.calls)
             yield piece
     if isinstance(refusal := holder.get("refusal"), str):
-        yield Turn(role=speaker, text=refusal)
+        yield Turn(role=role, text=refusal)
     for call in _calls(holder):
         if not call.call_id or call.call_id not in ids:  # LangChain lists some calls twice
             yield Turn(role="assistant", calls=(call,))
@@ -504,9 +479,8 @@ def _merged(pieces: Iterable[Turn]) -> list[Turn]:
 
 
 def _call(value: Mapping[str, object]) -> ToolCall:
-    inner = value.get("function") if isinstance(value.get("function"), Mapping) else None
-    inner = inner or (value.get("custom") if isinstance(value.get("custom"), Mapping) else None)
-    holder = inner if isinstance(inner, Mapping) else value
+    inner = (value.get(key) for key in ("function", "custom"))
+    holder = next((part for part in inner if part and isinstance(part, Mapping)), value)
     arguments = _first(holder, _ARGUMENTS)
     return ToolCall(
         call_id=_text(_first(value, _IDS)),

@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -24,7 +24,12 @@ from spanjury.adapters.files.annotations.factgenie import write_factgenie
 from spanjury.adapters.files.annotations.mqm import NEUTRAL, SOURCE_MARKS, source_header, write_mqm
 from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.line_writer import LineWriter
-from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
+from spanjury.adapters.files.results.result_rows import (
+    ResultName,
+    ResultRow,
+    RowOutcomes,
+    read_results,
+)
 from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Result, Segment, StoreError, Usage
 from spanjury.judges.core.lazy import library
@@ -59,10 +64,7 @@ class JudgedTexts:
     A text counts as missing if it is no longer in the data, or if a quote of its row is not at
     its offsets; `missing` collects the ids. Only quotes can reveal that a text has changed.
 
-    Parameters
-    ----------
-    read
-        Reads the data from the start, in the order in which they were judged.
+    `read` reads the data from the start, in the order in which they were judged.
     """
 
     read: Callable[[], Iterator[Segment]]
@@ -107,36 +109,14 @@ def _fits(segment: Segment, row: ResultRow) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TextColumns:
-    """The text columns of a table, if any: output, each input, and references as JSON."""
-
-    texts: JudgedTexts | None
-    headers: tuple[str, ...]
-
-    @classmethod
-    def of(cls, texts: JudgedTexts | None) -> "TextColumns":
-        """Return the columns for these texts, which are read once; no columns for None."""
-        return cls(texts, texts.headers() if texts is not None else ())
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        if self.texts is None:
-            return ()
-        return ("output", *(f"input.{header}" for header in self.headers), "references")
-
-    def cells(self, row: ResultRow) -> tuple[str | None, ...]:
-        """Return the cells of a row; empty ones if its text is missing."""
-        if self.texts is None:
-            return ()
-        segment = self.texts.of(row)
-        if segment is None:
-            return (None,) * len(self.names)
-        references = segment.references
-        written = json.dumps(references, ensure_ascii=False) if references else None
-        cells = (segment.output, *map(segment.inputs.get, self.headers), written)
-        return tuple(cell and without_lone_surrogates(cell) for cell in cells)
+def _text_cells(segment: Segment | None, headers: Sequence[str]) -> _Cells:
+    """Return the output, each input, and the references as JSON; empty cells if it is missing."""
+    if segment is None:
+        return (None,) * (len(headers) + 2)
+    references = segment.references
+    written = json.dumps(references, ensure_ascii=False) if references else None
+    cells = (segment.output, *map(segment.inputs.get, headers), written)
+    return tuple(cell and without_lone_surrogates(cell) for cell in cells)
 
 
 def lines_with_texts(results: Path, texts: JudgedTexts) -> Iterator[bytes]:
@@ -146,11 +126,11 @@ def lines_with_texts(results: Path, texts: JudgedTexts) -> Iterator[bytes]:
     """
     for line, row in read_results(results, ResultRow):
         segment = texts.of(row)
-        added: dict[str, object] = {"output": None, "inputs": None, "references": None}
-        if segment is not None:
-            added["output"] = segment.output
-            added["inputs"] = dict(segment.inputs)
-            added["references"] = segment.references
+        added = {
+            "output": segment and segment.output,
+            "inputs": segment and dict(segment.inputs),
+            "references": segment and segment.references,
+        }
         more = without_lone_surrogates(json.dumps(added, ensure_ascii=False))
         yield line.rstrip().removesuffix(b"}") + f", {more.removeprefix('{')}\n".encode()
 
@@ -170,7 +150,7 @@ class ExportUnit(StrEnum):
     SPANS = "spans"
 
 
-_DELIMITERS = MappingProxyType({ExportForm.CSV: ",", ExportForm.TSV: "\t"})
+_DELIMITERS = {ExportForm.CSV: ",", ExportForm.TSV: "\t"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,8 +182,8 @@ class Export:
         """
         if os.path.realpath(target) == os.path.realpath(self.results):
             raise StoreError(f"{target} holds the results themselves: name another file")
-        with LineWriter(target, keep_part=False) as lines:
-            return self._write(lines.append)
+        with LineWriter(target) as lines:
+            return self._write(lines.append_line)
 
     def to_stream(self, stream: BinaryIO) -> int:
         """Write to `stream`; return the number of records.
@@ -214,9 +194,9 @@ class Export:
         try:
             count = self._write(stream.write)
             stream.flush()
-        except BrokenPipeError:
-            raise
         except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
             raise StoreError(f"the output cannot be written: {error.strerror}") from error
         return count
 
@@ -268,7 +248,16 @@ class Export:
 
     def _table(self) -> "_Table":
         make = _spans if self.unit is ExportUnit.SPANS else _assessments
-        return make(self.results, TextColumns.of(self.texts))
+        columns, records = make(self.results)
+        texts = self.texts
+        if texts is None:
+            return _Table(columns, (cells for _, cells in records))
+        headers = texts.headers()
+        names = ("output", *(f"input.{header}" for header in headers), "references")
+        return _Table(
+            (*columns, *names),
+            ((*cells, *_text_cells(texts.of(row), headers)) for row, cells in records),
+        )
 
 
 class _Encoder:
@@ -278,29 +267,23 @@ class _Encoder:
         return record.encode()
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(NamedTuple):
     columns: tuple[str, ...]
     records: Iterable[_Cells]
 
 
-class _Seat(BaseModel):
-    judge: str
+_Records = tuple[tuple[str, ...], Iterator[tuple[ResultRow, _Cells]]]
+"""The columns of a table without texts, and its records, each with its row."""
 
 
-class _Seats(BaseModel):
-    seats: tuple[_Seat, ...]
-
-
-def _assessments(results: Path, texts: TextColumns) -> _Table:
-    """Make a table of assessments; the file is read twice, first for the names of all seats."""
-    rows = read_results(results, _Seats)
-    seats = tuple(dict.fromkeys(seat.judge for _, row in rows for seat in row.seats))
+def _assessments(results: Path) -> _Records:
+    """Return the assessments; the file is read twice, first for the names of all seats."""
+    seated = read_results(results, RowOutcomes)
+    seats = tuple(dict.fromkeys(seat.judge for _, row in seated for seat in row.seats))
     scores = tuple(f"score: {seat}" for seat in seats)
     columns = (*_NAME, "score", "outcome", "spans", "reason", *scores, *_TOKENS, *_DECISION)
-    numbered = read_results(results, ResultRow)
-    records = ((*_assessment(row, seats), *texts.cells(row)) for _, row in numbered)
-    return _Table((*columns, *texts.names), records)
+    rows = read_results(results, ResultRow)
+    return columns, ((row, _assessment(row, seats)) for _, row in rows)
 
 
 def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
@@ -317,14 +300,14 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
     return (*_name(row), *outcome, *map(scores.get, seats), *tokens, *decision)
 
 
-def _spans(results: Path, texts: TextColumns) -> _Table:
-    """Make a table of the error spans; assessments without any are left out."""
+def _spans(results: Path) -> _Records:
+    """Return the error spans; assessments without any are left out."""
     records = (
-        (*_name(row), *_span(span, positioned.at), *texts.cells(row))
+        (row, (*_name(row), *_span(span, positioned.at)))
         for _, row in read_results(results, _SpansRow)
         for span, positioned in zip(row.spans, row.positions, strict=True)
     )
-    return _Table((*SPAN_COLUMNS, *texts.names), records)
+    return SPAN_COLUMNS, records
 
 
 def span_records(result: Result) -> Iterator[_Cells]:
@@ -375,7 +358,9 @@ def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segm
     for _, row in read_results(results, ResultRow):
         if row.outcome is Outcome.SCORED:
             spans = spans_of.setdefault(row.id, [])
-            spans += (_as_marked(span, row.aspect) for span in row.spans)
+            for span in row.spans:
+                category = f"{row.aspect}/{span.category}" if span.category else row.aspect
+                spans.append(replace(span, category=category, found_by=(_PANEL,)))
     for segment in segments:
         if segment.segment_id in spans_of:
             gold = tuple(spans_of[segment.segment_id])
@@ -400,8 +385,3 @@ def _source_marks(segment: Segment, spans: Sequence[ErrorSpan]) -> list[list[int
                 done = evidence.end
                 marks.append([number, evidence.start, evidence.end])
     return marks
-
-
-def _as_marked(span: ErrorSpan, aspect: str) -> ErrorSpan:
-    category = f"{aspect}/{span.category}" if span.category else aspect
-    return replace(span, category=category, found_by=(_PANEL,))

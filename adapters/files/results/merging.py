@@ -9,18 +9,25 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, groupby, islice, pairwise
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
-from spanjury.adapters.files.line_writer import PART, REFUSED, LineWriter, part_of, refusal
-from spanjury.adapters.files.locations import Location, find_location
-from spanjury.adapters.files.results.result_rows import ResultLine, ResultName, read_results
+from spanjury.adapters.files.line_writer import PART, REFUSED, part_of, refusal
+from spanjury.adapters.files.locations import Location, accessing, find_location
+from spanjury.adapters.files.results.result_rows import (
+    ResultLine,
+    ResultName,
+    RowOutcomes,
+    read_lines,
+    read_results,
+)
+from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
-from spanjury.adapters.files.scratch import open_scratch
+from spanjury.adapters.files.spool import open_scratch
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, StoreError, unstamped
-from spanjury.judges.core.errors import reason_of
 
 _BLOCK = 2**20
 _MANIFEST = "run.json"
@@ -44,6 +51,7 @@ CREATE TABLE segments (
 _CLAIM = "INSERT OR IGNORE INTO segments VALUES (?, ?, ?, ?)"
 _OWNER = "SELECT part FROM segments WHERE (id, system, task) = (?, ?, ?)"
 _Rows = Iterable[ResultLine[ResultName]]
+_storing = partial(accessing, failure=StoreError)
 
 
 class ShardFolder:
@@ -51,118 +59,88 @@ class ShardFolder:
 
     A file is written completely or not at all; writing a shard again replaces it.
 
-    Every machine that works on it must be able to access `url`, a path or a URL.
+    Every machine that works on it must be able to access `url`, a path or a URL. Methods raise
+    `StoreError` if something cannot be read or written.
     """
 
     def __init__(self, url: str) -> None:
         self._location = find_location(url)
         self.url = self._location.url
-
-    @property
-    def results(self) -> str:
+        self.results = self._location.below(_RESULTS).url
         """The file that `join` writes."""
-        return self._location.below("results.jsonl").url
 
     def create(self) -> None:
-        """Create the folder; raise `StoreError` if that fails."""
+        """Create the folder."""
         shards = self._location.below("shards")
-        with _storing(shards):
+        with _storing(shards, "written"):
             shards.files.makedirs(shards.path, exist_ok=True)
 
     def read(self, key: str) -> bytes | None:
-        """Return the rows of a shard, or None; raise `StoreError` if they cannot be read."""
-        shard = self._shard(key)
-        with _storing(shard, what="read"):
-            try:
-                return bytes(shard.files.cat_file(shard.path))
-            except FileNotFoundError:
-                return None
+        """Return the rows of a shard, or None."""
+        return _content(self._shard(key))
 
     def write(self, key: str, rows: bytes) -> None:
-        """Write a shard; raise `StoreError` if it cannot be written."""
-        with _replacing(self._shard(key)) as file:
-            file.write(rows)
+        """Write a shard."""
+        _write(self._shard(key), rows)
 
     def manifest(self) -> Mapping[str, object] | None:
         """Return the manifest of the run, or None if there is no readable one."""
-        file = self._location.below(_MANIFEST)
         try:
-            with _storing(file, what="read"):
-                read = parse_json(bytes(file.files.cat_file(file.path)).decode())
-        except (StoreError, DataError):
+            read = parse_json((_content(self._location.below(_MANIFEST)) or b"").decode())
+        except (StoreError, DataError, UnicodeDecodeError):
             return None
         return read if isinstance(read, dict) else None
 
     def keep_manifest(self, manifest: Mapping[str, object]) -> None:
-        """Write the manifest; the previous one is kept as ``run-N.json``, N being the next free.
-
-        Raises `StoreError` if it cannot be written.
-        """
+        """Write the manifest; the previous one is kept as ``run-N.json``, N being the next free."""
         file = self._location.below(_MANIFEST)
-        with _storing(file):
-            there = file.files.exists(file.path) and bytes(file.files.cat_file(file.path))
+        if former := _content(file):
             others = (self._location.below(f"run-{number}.json") for number in count(1))
-            free = next(other for other in others if not other.files.exists(other.path))
-        for target, text in (
-            (free, there),
-            (file, f"{json.dumps(manifest, ensure_ascii=False, indent=1)}\n".encode()),
-        ):
-            if text:
-                with _replacing(target) as written:
-                    written.write(text)
+            with _storing(file, "written"):
+                free = next(other for other in others if not other.files.exists(other.path))
+            _write(free, former)
+        _write(file, f"{json.dumps(manifest, ensure_ascii=False, indent=1)}\n".encode())
 
     def ledger(self) -> bytes | None:
-        """Return the ledger of the run, or None; raise `StoreError` if it cannot be read."""
-        file = self._location.below(_LEDGER)
-        with _storing(file, what="read"):
-            return bytes(file.files.cat_file(file.path)) if file.files.exists(file.path) else None
+        """Return the ledger of the run, or None."""
+        return _content(self._location.below(_LEDGER))
 
     def keep_ledger(self, written: bytes) -> None:
-        """Write the ledger; raise `StoreError` if it cannot be written."""
-        with _replacing(self._location.below(_LEDGER)) as file:
-            file.write(written)
+        """Write the ledger."""
+        _write(self._location.below(_LEDGER), written)
 
     def mark(self, *, done: bool) -> None:
-        """Record that the run has begun, or that it is complete.
-
-        Raises `StoreError` if the folder cannot be written.
-        """
+        """Record that the run has begun, or that it is complete."""
         mark = self._location.below(_DONE)
         if done:
-            with _replacing(mark):
-                pass
+            _write(mark, b"")
             return
-        with _storing(mark):
+        with _storing(mark, "written"):
             if mark.files.exists(mark.path):
                 mark.files.rm_file(mark.path)
 
     def join(self, keys: Iterable[str]) -> None:
         """Write the rows of all `keys`, in this order, to `results`.
 
-        Raises `StoreError` if a shard is missing or the results cannot be written. It also raises
-        if existing results have scores for which these rows have no answer. Then the old results
-        stay, and the rows go to ``results.jsonl.refused``.
+        Raises `StoreError` if a shard is missing, or existing results have scores for which these
+        rows have no answer. Then the old results stay, and the rows go to
+        ``results.jsonl.refused``.
         """
         order = tuple(keys)
-        target = self._location.below("results.jsonl")
-        objection = self._objection(order, target)
-        if not objection:
-            self._join(order, target)
-            return
-        refused = target.at(f"{target.path}{REFUSED}")
-        self._join(order, refused)
-        raise StoreError(refusal(target.url, objection, refused.url))
-
-    def _join(self, keys: Iterable[str], target: Location) -> None:
-        with _replacing(target) as results:
-            for key in keys:
+        target = named = self._location.below(_RESULTS)
+        if objection := self._objection(order, target):
+            named = target._replace(path=f"{target.path}{REFUSED}")
+        with _replacing(named) as results:
+            for key in order:
                 for block in self._blocks(key):
                     results.write(block)
+        if objection:
+            raise StoreError(refusal(target.url, objection, named.url))
 
     def _objection(self, keys: Iterable[str], target: Location) -> str:
         """Return a message about scores in `target` that the shards would lose; empty if none."""
         unanswered = UnansweredRows()
-        with _storing(target, what="read"):
+        with _storing(target, "read"):
             if not target.files.exists(target.path):
                 return ""
             for key in keys:
@@ -170,7 +148,7 @@ class ShardFolder:
                     for line in shard:
                         unanswered.note(line)
             with target.files.open(target.path, "rb") as old:
-                return unanswered.objection_of(old, name=target.url)
+                return unanswered.objection_to(read_lines(old, RowOutcomes, name=target.url))
 
     def _blocks(self, key: str) -> Iterator[bytes]:
         with self._opened(key) as file:
@@ -180,17 +158,31 @@ class ShardFolder:
     @contextmanager
     def _opened(self, key: str) -> Iterator[IO[bytes]]:
         shard = self._shard(key)
-        with _storing(shard, what="read"), shard.files.open(shard.path, "rb") as file:
+        with _storing(shard, "read"), shard.files.open(shard.path, "rb") as file:
             yield file
 
     def _shard(self, key: str) -> Location:
         return self._location.below("shards", f"{key}.jsonl")
 
 
+def _content(file: Location) -> bytes | None:
+    """Return what is in a file, or None; raise `StoreError` if it cannot be read."""
+    with _storing(file, "read"):
+        try:
+            return bytes(file.files.cat_file(file.path))
+        except FileNotFoundError:
+            return None
+
+
+def _write(file: Location, content: bytes) -> None:
+    with _replacing(file) as written:
+        written.write(content)
+
+
 @contextmanager
 def _replacing(target: Location) -> Iterator[IO[bytes]]:
     """Open a file that replaces `target` once complete, and is discarded after an exception."""
-    with _storing(target):
+    with _storing(target, "written"):
         if target.is_local:
             # A worker wrongly taken for dead may still write its shard while another repeats it.
             part = Path(f"{target.path}.{uuid.uuid4().hex}.part")
@@ -211,15 +203,6 @@ def _replacing(target: Location) -> Iterator[IO[bytes]]:
             opened.discard()
             raise
         opened.commit()
-
-
-@contextmanager
-def _storing(target: Location, *, what: str = "written") -> Iterator[None]:
-    """Translate errors of a library or the operating system into a `StoreError` about `target`."""
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{target.url}: cannot be {what}: {reason_of(error)}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,15 +261,11 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
     do not fit the distribution. It also raises if `target` is one of the parts, cannot be written,
     or has scores for which these rows have no answer.
 
-    Notes
-    -----
     The ids of all segments are kept in a temporary file, about 100 bytes per segment.
     """
     if os.path.realpath(target) in {os.path.realpath(part.path) for part in parts}:
         raise StoreError(f"{target} is one of the shards: name another file for the whole")
-    unanswered = UnansweredRows()
-    lines = LineWriter(target, keep_part=False, objection=unanswered.objection)
-    with lines, open_scratch(_TABLES) as scratch:
+    with ResultWriter(target, keep_part=False) as lines, open_scratch(_TABLES) as scratch:
         check = _Check(parts, scratch)
         for segment in _in_turn(parts):
             check.segment(segment)
@@ -294,8 +273,7 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
             for line, row in segment.rows:
                 check.panel(row, segment.part)
                 aspects.append(row.aspect)
-                unanswered.note(line)
-                lines.append(line)
+                lines.append_line(line)
             check.aspects(segment, aspects)
     return lines.lines
 
@@ -305,23 +283,18 @@ def _parts_at(path: Path) -> Iterator[ShardPart]:
     if part := _part(path):
         yield part
         return
-    inner = map(_part, _within(path))
-    parts = {part.path: part for part in inner if part}  # a file and its part file are one
+    try:
+        inner = list(path.iterdir()) if path.is_dir() else []
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
+    children = (_part(child) for child in inner if child.is_dir() or _ROWS.search(child.name))
+    parts = {part.path: part for part in children if part}  # a file and its part file are one
     if not parts:
         raise StoreError(
             f"{path} is not a shard's results: expected a file as results.shard-3-of-16.jsonl, a"
             " run folder as shard-3-of-16, or a folder that holds them"
         )
     yield from parts.values()
-
-
-def _within(path: Path) -> list[Path]:
-    """Return the children of the folder `path` that may be shards: folders, and files of rows."""
-    try:
-        inner = list(path.iterdir()) if path.is_dir() else []
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
-    return [child for child in inner if child.is_dir() or _ROWS.search(child.name)]
 
 
 def _part(path: Path) -> ShardPart | None:
@@ -417,8 +390,7 @@ def _missing(parts: Sequence[ShardPart]) -> str:
     return f"{parts[0].of - len(there)} of them are missing: {numbers}{more}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
+class _Segment(NamedTuple):
     """One segment in a part, with a row for each aspect."""
 
     part: ShardPart

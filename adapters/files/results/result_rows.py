@@ -53,18 +53,14 @@ def read_lines(
     try:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
-                _end_within(name, number)
-                return
+                if name.endswith(PART):
+                    return
+                raise DataError(f"{name}, line {number}: breaks off, so rows are missing")
             yield ResultLine(line, kind.model_validate_json(line))
     except ValidationError as error:
         raise DataError(
             f"{name}, line {number}: is not a result row: {first_problem(error)}"
         ) from error
-
-
-def _end_within(name: str, number: int) -> None:
-    if not name.endswith(PART):
-        raise DataError(f"{name}, line {number}: breaks off, so rows are missing")
 
 
 class ResultName(BaseModel):
@@ -160,13 +156,8 @@ class _ScoredRow(ResultName):
 
 
 def read_result_scores(path: Path) -> Iterator[ResultScores]:
-    """Yield the scores of each row of a results file.
-
-    Raises `DataError`, naming file and line, if the file cannot be read or a line is not a result
-    row.
-    """
-    for _, row in read_results(path, _ScoredRow):
-        yield _scores(row)
+    """Yield the scores of each row of a results file; raise as `read_results` does."""
+    return (_scores(row) for _, row in read_results(path, _ScoredRow))
 
 
 class SeatWork(NamedTuple):
@@ -190,28 +181,9 @@ class ResultSpans(NamedTuple):
     work: Mapping[str, SeatWork]
 
 
-class _MarkedSeat(_ScoredSeat):
-    outcome: Outcome
-    spans: tuple[ErrorSpan, ...]
-    usage: Usage
-    seconds: float
-
-
-class _MarkedRow(ResultName):
-    score: float | None
-    outcome: Outcome
-    spans: tuple[ErrorSpan, ...]
-    seats: tuple[_MarkedSeat, ...]
-    decision: Decision | None = None
-
-
 def read_result_spans(path: Path) -> Iterator[ResultSpans]:
-    """Yield the scores and spans of each row of a results file.
-
-    Raises `DataError`, naming file and line, if the file cannot be read or a line is not a result
-    row.
-    """
-    for _, row in read_results(path, _MarkedRow):
+    """Yield the scores and spans of each row of a results file; raise as `read_results` does."""
+    for _, row in read_results(path, ReportedRow):
         yield ResultSpans(
             scores=_scores(row),
             spans=_marked(row.outcome, row.spans),
@@ -262,7 +234,7 @@ def read_reported_rows(path: Path) -> Iterator[ReportedRow]:
     return (row for _, row in read_results(path, ReportedRow))
 
 
-def _scores(row: _ScoredRow | _MarkedRow) -> ResultScores:
+def _scores(row: _ScoredRow | ReportedRow) -> ResultScores:
     return ResultScores(
         segment_id=row.id,
         system=row.system,

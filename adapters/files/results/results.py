@@ -3,9 +3,8 @@
 import json
 import math
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import msgspec
 
@@ -24,6 +23,8 @@ from spanjury.judges.core import (
     Unverified,
     Usage,
 )
+
+_USAGE = tuple(field.name for field in fields(Usage))
 
 
 def result_row(result: Result, *, trace_id: str = "") -> dict[str, object]:
@@ -117,7 +118,7 @@ def _seat(seat: SeatReport, segment: Segment) -> dict[str, object]:
         "score": report.score,
         "spans": [_span(span, segment) for span in report.spans],
         "rationale": report.rationale,
-        "usage": _usage(report.usage),
+        "usage": {name: getattr(report.usage, name) for name in _USAGE},
         "seconds": seat.seconds,
         "reason": report.reason,
         "reply": (report.reply or None) if report.score is None else None,
@@ -126,53 +127,27 @@ def _seat(seat: SeatReport, segment: Segment) -> dict[str, object]:
     }
 
 
-def _usage(usage: Usage) -> dict[str, int]:
-    return {
-        "calls": usage.calls,
-        "prompt": usage.prompt,
-        "cached": usage.cached,
-        "completion": usage.completion,
-        "reasoning": usage.reasoning,
-    }
-
-
-class ResultWriter:
+class ResultWriter(LineWriter):
     """Writes results to a file, each in full before the next.
 
     Rows go to ``PATH.part``, which replaces ``PATH`` when the context ends normally. If it ends by
-    an exception, Ctrl-C included, ``PATH.part`` stays, cut to whole rows. A ``PATH.part`` left by
-    an earlier run is overwritten; if this one `resumes` that run, only once it has as many rows.
+    an exception, Ctrl-C included, ``PATH.part`` stays, cut to whole rows, unless `keep_part` is
+    False. A ``PATH.part`` left by an earlier run is overwritten; if this one `resumes` that run,
+    only once it has as many rows.
 
     Missing answers never overwrite scores. If the panel or a seat has a score in ``PATH``, and its
     new row says that it timed out or failed, ``PATH`` is unchanged, and the new rows are in
     ``PATH.refused``.
 
-    Raises `StoreError` on entry if the file cannot be written; from `append` and on exit if
+    Raises `StoreError` on entry if the file cannot be written; from `append_line` and on exit if
     writing fails later (a full disk); on exit if scores would be lost.
     """
 
-    def __init__(self, path: Path, *, resumes: bool = False) -> None:
+    def __init__(self, path: Path, *, keep_part: bool = True, resumes: bool = False) -> None:
         self._unanswered = UnansweredRows()
-        self._lines = LineWriter(
-            path, keep_part=True, resumes=resumes, objection=self._unanswered.objection
+        super().__init__(
+            path, keep_part=keep_part, resumes=resumes, objection=self._unanswered.objection
         )
-
-    @property
-    def path(self) -> Path:
-        """The file of the rows: ``PATH.part``, or ``PATH.part.next`` while that has more rows.
-
-        After a normal end it is ``PATH`` or ``PATH.refused``.
-        """
-        return self._lines.path
-
-    @property
-    def rows(self) -> int:
-        """The number of rows written."""
-        return self._lines.lines
-
-    def __enter__(self) -> Self:
-        self._lines.__enter__()
-        return self
 
     def append(self, result: Result) -> None:
         """Write one row; the operating system has it when this returns.
@@ -185,15 +160,7 @@ class ResultWriter:
     def append_line(self, line: bytes) -> None:
         """Write a row made by `result_line`; raise `StoreError` if that fails."""
         self._unanswered.note(line)
-        self._lines.append(line)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._lines.__exit__(kind, error, trace)
+        super().append_line(line)
 
 
 def result_line(result: Result, *, trace_id: str = "") -> bytes:

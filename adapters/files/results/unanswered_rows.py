@@ -7,7 +7,7 @@ is no answer at all (a server is down, a key is missing, memory has no reply), i
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,30 +69,21 @@ class UnansweredRows:
         """Return a message about the scores in the file `old` that would be lost; empty if none."""
         if not self._lacks:
             return ""
-        return self._objection(result_rows.read_results(old, result_rows.RowOutcomes))
+        return self.objection_to(result_rows.read_results(old, result_rows.RowOutcomes))
 
-    def objection_of(self, old: Iterable[bytes], *, name: str) -> str:
-        """Return a message as `objection` does, for an open results file called `name`."""
+    def objection_to(self, old: "Iterable[result_rows.ResultLine[result_rows.RowOutcomes]]") -> str:
+        """Return a message as `objection` does, for rows that are read from a file."""
         if not self._lacks:
             return ""
-        return self._objection(result_rows.read_lines(old, result_rows.RowOutcomes, name=name))
-
-    def _objection(self, old: "Iterable[result_rows.ResultLine[result_rows.RowOutcomes]]") -> str:
+        usual = None if self._has_answer else _NO_ANSWER
+        lacks = ((row, self._lacks.get(_digest(row), usual)) for _, row in old)
+        losses = ((row, lack) for row, lack in lacks if lack and lack.costs(row))
         try:
-            losses = self._losses(old)
             first = next(losses, None)
             count = 1 + sum(1 for _ in losses)
         except DataError as error:
             return f"some new rows have no answer, and it is unclear what they replace: {error}"
         return "" if first is None else _words(*first, count=count)
-
-    def _losses(
-        self, old: "Iterable[result_rows.ResultLine[result_rows.RowOutcomes]]"
-    ) -> "Iterator[tuple[result_rows.RowOutcomes, _Lack]]":
-        for _, row in old:
-            lack = self._lacks.get(_digest(row), None if self._has_answer else _NO_ANSWER)
-            if lack is not None and lack.costs(row):
-                yield row, lack
 
 
 def without_losses(old: Sequence[bytes], new: Sequence[bytes]) -> list[bytes]:

@@ -1,11 +1,14 @@
 """Files of models in Hugging Face's format, and batching by length; needs no torch."""
 
 import hashlib
+import shutil
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import mkdtemp
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, StoreError
 
 OFFSET_POSITIONS = frozenset({"camembert", "data2vec-text", "mpnet", "roberta", "xlm-roberta"})
 """Model types that number positions from the padding id plus one, so the first ones stay unused."""
@@ -13,7 +16,7 @@ OFFSET_POSITIONS = frozenset({"camembert", "data2vec-text", "mpnet", "roberta", 
 _SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
 
 
-def packaged_weights(package: str, *, engine: str, install: str) -> Path:
+def packaged_weights(package: str, *, engine: str, install: str, pattern: str = "*.gguf") -> Path:
     """Find the weights in their package, without running any of its code.
 
     Raises `ConfigError` with the message `install` if the package or `engine` is missing.
@@ -22,7 +25,7 @@ def packaged_weights(package: str, *, engine: str, install: str) -> Path:
     if spec is None or find_spec(engine) is None:
         raise ConfigError(install)
     folders = map(Path, spec.submodule_search_locations or ())
-    files = sorted(weights for folder in folders for weights in folder.glob("*.gguf"))
+    files = sorted(weights for folder in folders for weights in folder.glob(pattern))
     if not files:
         raise ConfigError(f"the package {package} holds no weights; {install}")
     return files[0]
@@ -47,6 +50,28 @@ def files_digest(files: Iterable[Path]) -> str:
                 stream.seek((size - _SAMPLE_BYTES) * sample // (_SAMPLES - 1))
                 digest.update(stream.read(_SAMPLE_BYTES))
     return digest.hexdigest()[:12]
+
+
+@contextmanager
+def finished_files(folder: Path, *, last: str) -> Iterator[Path]:
+    """Yield a temporary folder for a model; then move its files into `folder`, `last` at the end.
+
+    So a kill never leaves an incomplete model. `folder` is created. Raises `StoreError` if a file
+    cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        aside = Path(mkdtemp(prefix=".unfinished-", dir=folder))
+        try:
+            yield aside
+            for file in sorted(aside.iterdir(), key=lambda file: file.name == last):
+                if file.is_dir():
+                    shutil.rmtree(folder / file.name, ignore_errors=True)
+                file.replace(folder / file.name)
+        finally:
+            shutil.rmtree(aside)
+    except OSError as error:
+        raise StoreError(f"the model cannot be written into {folder}: {error}") from error
 
 
 def batches(lengths: Sequence[int], *, size: int, tokens: int = 1 << 14) -> Iterator[list[int]]:

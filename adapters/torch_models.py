@@ -59,22 +59,19 @@ def hub_folder(
     *,
     download: bool,
     absent: str,
-    wanted: list[str] | None = None,
     unwanted: list[str] | None = None,
 ) -> Path:
     """Return the folder of a model of the Hugging Face hub in its cache.
 
-    `absent` is the error message for a model that is not in the cache. `wanted` and `unwanted`
-    are patterns of file names to fetch and to skip; None fetches all, and skips none.
+    `absent` is the error message for a model that is not in the cache. `unwanted` are patterns of
+    file names not to fetch.
 
     Raises `ConfigError` if the model is not cached or cannot be fetched.
     """
     try:
         if download:
             with quietly():
-                return Path(
-                    snapshot_download(name, allow_patterns=wanted, ignore_patterns=unwanted)
-                )
+                return Path(snapshot_download(name, ignore_patterns=unwanted))
         cached = try_to_load_from_cache(name, "config.json")
     except (OSError, HFValidationError, HfHubHTTPError) as error:
         raise ConfigError(f"the model {name!r} cannot be obtained: {error}") from error

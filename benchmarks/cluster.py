@@ -27,7 +27,7 @@ from spanjury import Aspect, Report, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.services.runs.cluster import ChunkWorker
-from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.runs.cluster_job import CHUNKS, ENDS, ClusterJob
 from spanjury.orchestration.services.runs.cluster_ledger import Ledger
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks, ray_engine
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
@@ -72,7 +72,7 @@ def cut(folder: Path, chunk_rows: int) -> float:
     """Return the CPU seconds of cutting the rows into chunks."""
     job = job_in(folder, chunk_rows)
     with spending() as spent:
-        count = sum(1 for _ in map(chunk_json, cut_chunks(job.data, rows=chunk_rows)))
+        count = sum(1 for _ in map(CHUNKS.dump_json, cut_chunks(job.data, rows=chunk_rows)))
     assert count
     return spent.cpu
 
@@ -88,10 +88,11 @@ def judge(folder: Path, chunk_rows: int) -> float:
     shards = ShardFolder(job.folder)
     shards.create()
     worker = ChunkWorker(job, Catalogue.load(), ask)
-    chunks = [*map(chunk_json, cut_chunks(job.data, rows=chunk_rows))]
-    keys = [read_end(worker(chunks[0])).record.key]
+    cut = cut_chunks(job.data, rows=chunk_rows)
+    chunks = [CHUNKS.dump_json(chunk).decode() for chunk in cut]
+    keys = [ENDS.validate_json(worker(chunks[0])).record.key]
     with spending() as spent:
-        keys += [read_end(worker(chunk)).record.key for chunk in chunks[1:]]
+        keys += [ENDS.validate_json(worker(chunk)).record.key for chunk in chunks[1:]]
     (folder / f"keys-{chunk_rows}").write_text("\n".join(keys))
     return spent.cpu * len(chunks) / max(1, len(chunks) - 1)
 

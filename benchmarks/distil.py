@@ -21,7 +21,7 @@ from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import attach
-from spanjury.adapters.models.local_model import Loaded, LocalModel, open_local
+from spanjury.adapters.models.local_model import open_local
 from spanjury.adapters.torch_models import find_device
 from spanjury.adapters.training import trainer as ours
 from spanjury.adapters.training.checkpoint import CheckpointFile
@@ -44,7 +44,6 @@ def conversation(number: int) -> tuple[Message, ...]:
 async def written_together(base: str, *, prompts: int, tokens: int) -> tuple[float, float]:
     """Return the tokens per second of concurrent calls, and of `generate` one by one."""
     async with open_local(f"local/{base}", options=ModelOptions()) as opened:
-        assert isinstance(opened, LocalModel)
         requests = [
             ChatRequest(messages=conversation(number), decoding=Decoding(max_tokens=tokens))
             for number in range(prompts)
@@ -62,24 +61,25 @@ async def written_together(base: str, *, prompts: int, tokens: int) -> tuple[flo
             for request in requests:
                 asking.start_soon(ask, request)
         together = written / (time.perf_counter() - began)
-        return together, written_alone(opened, requests, tokens=tokens)
+    return together, written_alone(base, requests, tokens=tokens)
 
 
-def written_alone(opened: LocalModel, requests: list[ChatRequest], *, tokens: int) -> float:
+def written_alone(base: str, requests: list[ChatRequest], *, tokens: int) -> float:
     """Return the tokens per second of `generate`."""
-    assert isinstance(opened.loaded, Loaded)
-    model: Any = opened.loaded.model
+    weights = find_base(base)
+    chat = ChatTokens(weights.tokenizer(), name=base)
+    model: Any = weights.load(device=find_device("auto"))
     written = 0
     began = time.perf_counter()
     for request in requests:
-        ids = torch.tensor([opened.loaded.chat.prompt(request.messages)], device=model.device)
+        ids = torch.tensor([chat.prompt(request.messages)], device=model.device)
         generated = model.generate(
             input_ids=ids,
             attention_mask=torch.ones_like(ids),
             max_new_tokens=tokens,
             do_sample=False,
-            eos_token_id=sorted(opened.loaded.ends),
-            pad_token_id=opened.loaded.chat.padding,
+            eos_token_id=chat.end,
+            pad_token_id=chat.padding,
         )
         written += generated.shape[1] - ids.shape[1]
     return written / (time.perf_counter() - began)

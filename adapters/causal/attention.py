@@ -1,16 +1,16 @@
 """xformers' memory-efficient attention [1], as an attention function of transformers.
 
-Only the functions in `Kernel` are used, so any implementation of the same functions can replace
-xformers.
+Only ``memory_efficient_attention`` and ``LowerTriangularMask`` of its operations are used, so any
+module with the same functions can replace them.
 
 References
 ----------
 .. [1] Rabe, Staats (2021), Self-attention does not need O(n^2) memory, arXiv:2112.05682
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
+from typing import Any
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
@@ -26,26 +26,12 @@ XFORMERS = "xformers"
 _ALIGNED = 8  # a bias must begin every row at a multiple of this many elements
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kernel:
-    """The functions of xformers that are used.
-
-    `attend` is ``memory_efficient_attention(query, key, value, attn_bias, p, scale=)``: it takes
-    tensors ``(batch, length, heads, size)``; a bias that is added, ``(batch, heads, queries,
-    keys)``, or a causal mask, or None; and the dropout probability. It returns a tensor of the
-    query's shape. `causal` is ``LowerTriangularMask()``.
-    """
-
-    attend: Callable[..., torch.Tensor]
-    causal: Callable[[], object]
-
-
 def best_attention(device: torch.device) -> str:
     """Register and name xformers' attention on a GPU that it supports, else name PyTorch's own."""
-    kernel = kernel_for(device) if device.type == "cuda" else None
-    if kernel is None:
+    operations = operations_for(device) if device.type == "cuda" else None
+    if operations is None:
         return "sdpa"
-    register(kernel)
+    register(operations)
     return XFORMERS
 
 
@@ -55,8 +41,8 @@ def attention_here() -> tuple[str, str]:
     return best_attention(device), device.type
 
 
-def kernel_for(device: torch.device) -> Kernel | None:
-    """Return the functions of xformers if they run on `device`, forward and backward, else None.
+def operations_for(device: torch.device) -> ModuleType | None:
+    """Return xformers' operations if they run on `device`, forward and backward, else None.
 
     xformers may be absent, built for another PyTorch, or lack a kernel for this GPU.
     """
@@ -64,26 +50,24 @@ def kernel_for(device: torch.device) -> Kernel | None:
         operations = library("xformers.ops", extra="gpu")
     except ConfigError:
         return None
-    kernel = Kernel(
-        attend=operations.memory_efficient_attention, causal=operations.LowerTriangularMask
-    )
     query = torch.zeros(1, 8, 1, 64, device=device, dtype=torch.bfloat16, requires_grad=True)
+    mask = operations.LowerTriangularMask()
     try:
-        kernel.attend(query, query, query, kernel.causal(), 0.0).sum().backward()  # type: ignore[no-untyped-call]  # not annotated
+        operations.memory_efficient_attention(query, query, query, mask, 0.0).sum().backward()
     except NotImplementedError:
         return None
-    return kernel
+    return operations
 
 
-def register(kernel: Kernel, *, name: str = XFORMERS) -> None:
-    """Register a kernel with transformers under a name, for ``attn_implementation``."""
-    AttentionInterface.register(name, partial(_forward, kernel))
+def register(operations: Any, *, name: str = XFORMERS) -> None:  # noqa: ANN401  a module
+    """Register operations with transformers under a name, for ``attn_implementation``."""
+    AttentionInterface.register(name, partial(_forward, operations))
     # `sdpa_mask` gives a boolean mask, or None if a causal mask says the same.
     AttentionMaskInterface.register(name, sdpa_mask)
 
 
 def _forward(  # noqa: PLR0917  transformers calls it so
-    kernel: Kernel,
+    operations: Any,  # noqa: ANN401  a module
     module: torch.nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
@@ -102,8 +86,8 @@ def _forward(  # noqa: PLR0917  transformers calls it so
     if attention_mask is not None:
         bias = _bias(attention_mask, like=query)
     elif query.shape[2] > 1 and getattr(module, "is_causal", True):
-        bias = kernel.causal()
-    attended = kernel.attend(
+        bias = operations.LowerTriangularMask()
+    attended: torch.Tensor = operations.memory_efficient_attention(
         query.transpose(1, 2),
         key.transpose(1, 2),
         value.transpose(1, 2),

@@ -27,7 +27,6 @@ _INSTALL_EMBEDDED = (
 _GGUF = ".gguf"
 _DEFAULT_CONTEXT = 2048  # if the model does not state its own
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt")
-_WANTED = ["*.json", "*.txt", "*.model", "*.jinja", "*.safetensors"]
 _DIGESTED = {".json", ".txt", ".model", ".jinja", ".safetensors", ".gguf"}
 
 
@@ -101,7 +100,7 @@ def context_of(model: PreTrainedModel) -> int:
     return getattr(model.config, "max_position_embeddings", None) or _DEFAULT_CONTEXT
 
 
-def find_base(name: str, *, download: bool = False) -> Base:
+def find_base(name: str) -> Base:
     """Find the model in a folder or a GGUF file, `EMBEDDED`, or one of the hub by its id.
 
     Raises `ConfigError`, with advice, if there is no such model, or its weights are pickles.
@@ -115,11 +114,7 @@ def find_base(name: str, *, download: bool = False) -> Base:
         f"{name!r} is neither a folder, nor {EMBEDDED!r}, nor a model in the Hugging Face"
         f" cache; fetch it first: hf download {name}"
     )
-    folder = (
-        path
-        if path.is_dir()
-        else hub_folder(name, download=download, absent=absent, wanted=_WANTED)
-    )
+    folder = path if path.is_dir() else hub_folder(name, download=False, absent=absent)
     _refuse_pickles(name, folder)
     called = path.resolve().name if path.is_dir() else name
     return Base(

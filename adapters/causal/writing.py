@@ -64,9 +64,12 @@ class _Row:
     ids: list[int] = field(default_factory=list)
     tokens: list[Token] = field(default_factory=list)
 
-    def take(self, logits: torch.Tensor) -> int:
-        """Choose the next token from ``(vocabulary,)`` logits and record it."""
-        token = _drawn(logits, self.prompt.temperature, generator=self.generator)
+    def take(self, logits: torch.Tensor, *, likeliest: int) -> int:
+        """Choose the next token by its logits, ``(vocabulary,)``, and record it."""
+        token = likeliest
+        if self.prompt.temperature > 0:
+            shares = (logits / self.prompt.temperature).softmax(dim=-1)
+            token = int(torch.multinomial(shares, 1, generator=self.generator))
         self.ids.append(token)
         if self.prompt.rivals:
             logprobs = logits.log_softmax(dim=-1)
@@ -105,11 +108,11 @@ def write(
         cache = DynamicCache(config=model.config)
         while alive:
             logits = _next_logits(model, ids, mask=mask, cache=cache)
-            greedy = logits.argmax(dim=-1).tolist()
+            likeliest = logits.argmax(dim=-1).tolist()
             kept: list[int] = []
             drawn: list[int] = []
             for at, row in enumerate(alive):
-                token = row.take(logits[at]) if _is_drawn(row.prompt) else _add(row, greedy[at])
+                token = row.take(logits[at], likeliest=likeliest[at])
                 if token in ends:
                     ended[row.number] = True
                 elif len(row.ids) < row.prompt.most and not dropped(row.number):
@@ -123,7 +126,11 @@ def write(
                     cache.batch_select_indices(left)
             ids = torch.tensor(drawn, dtype=torch.long, device=model.device)[:, None]
             mask = torch.cat([mask, torch.ones_like(ids)], dim=1)
-    return [_written(row, ended=over) for row, over in zip(rows, ended, strict=True)]
+    own = [len(row.ids) - over for row, over in zip(rows, ended, strict=True)]
+    return [
+        Written(ids=row.ids[:kept], ended=over, tokens=row.tokens[:kept])
+        for row, kept, over in zip(rows, own, ended, strict=True)
+    ]
 
 
 def score(model: PreTrainedModel, prompt: Prompt) -> Written:
@@ -136,16 +143,6 @@ def score(model: PreTrainedModel, prompt: Prompt) -> Written:
         own = logprobs.gather(1, ids[0, len(prompt.ids) :, None])[:, 0].tolist()
     tokens = [Token(logprob=logprob, rivals=()) for logprob in own]
     return Written(ids=prompt.forced, ended=True, tokens=tokens)
-
-
-def _is_drawn(prompt: Prompt) -> bool:
-    """Return whether a position needs more than its most likely token."""
-    return prompt.temperature > 0 or prompt.rivals > 0
-
-
-def _add(row: _Row, token: int) -> int:
-    row.ids.append(token)
-    return token
 
 
 def _next_logits(
@@ -163,13 +160,6 @@ def _next_logits(
         logits_to_keep=1,
     ).logits
     return logits[:, -1].float()
-
-
-def _drawn(logits: torch.Tensor, temperature: float, *, generator: torch.Generator) -> int:
-    if temperature == 0:
-        return int(logits.argmax())
-    shares = (logits / temperature).softmax(dim=-1)
-    return int(torch.multinomial(shares, 1, generator=generator))
 
 
 def _generator(seed: int | None, device: torch.device) -> torch.Generator:
@@ -192,8 +182,3 @@ def _filled_up(
         ids[row, longest - len(prompt.ids) :] = torch.tensor(prompt.ids, dtype=torch.long)
         mask[row, longest - len(prompt.ids) :] = 1
     return ids.to(device), mask.to(device)
-
-
-def _written(row: _Row, *, ended: bool) -> Written:
-    own = len(row.ids) - ended
-    return Written(ids=row.ids[:own], ended=ended, tokens=row.tokens[:own])

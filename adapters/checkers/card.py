@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from spanjury.adapters.checkers.local_models import model_at
 from spanjury.adapters.model_files import OFFSET_POSITIONS, model_digest
@@ -54,24 +54,42 @@ class Layout:
     first: str = ""
 
 
-LAYOUTS: Mapping[Head, Layout] = {
-    "sequence": Layout(form="pair"),
-    "token": Layout(form="pair"),
-    "alignscore": Layout(form="pair"),
-    "alignscore-bin": Layout(form="pair"),
-    "alignscore-reg": Layout(form="pair"),
-    "writer": Layout(form="joined", lead="predict: "),
+class HeadKind(NamedTuple):
+    """The form of models with one kind of head.
+
+    `layer` is the first part of the names of the head's weights, and `layout` the default, on which
+    such models were trained. `labels` and `supported`, the index of that class, are their authors';
+    empty and None if the files say them.
+    """
+
+    layer: str
+    layout: Layout = Layout(form="pair")
+    labels: tuple[str, ...] = ()
+    supported: int | None = None
+
+
+HEADS: Mapping[Head, HeadKind] = {
+    "sequence": HeadKind("classifier"),
+    "token": HeadKind("classifier"),
+    "writer": HeadKind("decoder", Layout(form="joined", lead="predict: "), supported=1),
     # HHEM-2.1 was trained on this prompt, and its head reads the first token, the padding.
-    "hhem": Layout(
-        form="template",
-        template=(
-            "Determine if the hypothesis is true given the premise?\n\n"
-            f"Premise: {PASSAGE}\n\nHypothesis: {CLAIM}"
+    "hhem": HeadKind(
+        "t5.classifier",
+        Layout(
+            form="template",
+            template=(
+                "Determine if the hypothesis is true given the premise?\n\n"
+                f"Premise: {PASSAGE}\n\nHypothesis: {CLAIM}"
+            ),
+            first="<pad>",
         ),
-        first="<pad>",
     ),
+    "alignscore": HeadKind(
+        "tri_layer", labels=("aligned", "not_aligned_1", "not_aligned_2"), supported=0
+    ),
+    "alignscore-bin": HeadKind("bin_layer", labels=("not_aligned", "aligned"), supported=1),
+    "alignscore-reg": HeadKind("reg_layer", labels=("not_aligned", "aligned"), supported=1),
 }
-"""The layout that models of each kind were trained on; the default."""
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
 MARKS = "special_tokens_map.json"  # older tokenizers list their special tokens there
@@ -89,32 +107,12 @@ _HEADS: Mapping[str, Head] = {
     "ForTokenClassification": "token",
     "T5ForConditionalGeneration": "writer",
 }
-_WEIGHTS_OF_HEADS: Mapping[Head, str] = {
-    "sequence": "classifier.",
-    "token": "classifier.",
-    "writer": "decoder.",
-    "hhem": "t5.classifier.",
-    "alignscore": "tri_layer.",
-    "alignscore-bin": "bin_layer.",
-    "alignscore-reg": "reg_layer.",
-}
 _ALIGNSCORE: Mapping[str, Head] = {
     "tri": "alignscore",
     "bin": "alignscore-bin",
     "reg": "alignscore-reg",
 }
 """AlignScore's three heads, by its authors' names for them."""
-_LABELS_BY_AUTHORS: Mapping[Head, tuple[str, ...]] = {
-    "alignscore": ("aligned", "not_aligned_1", "not_aligned_2"),
-    "alignscore-bin": ("not_aligned", "aligned"),
-    "alignscore-reg": ("not_aligned", "aligned"),
-}
-_SUPPORTED_BY_AUTHORS: Mapping[Head, int] = {
-    "alignscore": 0,
-    "alignscore-bin": 1,
-    "alignscore-reg": 1,
-    "writer": 1,
-}
 _HHEM_LABELS = ("hallucinated", "consistent")
 _HHEM = "hhemv2"  # prefix of the model type, in lower case
 _ANSWERS = "0/1"  # what MiniCheck writes
@@ -185,11 +183,6 @@ class CheckerCard:
     padding: int
     calibration: Calibration | None = None
 
-    @property
-    def layer(self) -> str:
-        """Prefix of the names of the head's weights."""
-        return _WEIGHTS_OF_HEADS[self.head].rstrip(".")
-
 
 def read_checker_card(folder: Path, *, supported: int | str = "", answers: str = "") -> CheckerCard:
     """Read the card of the checker in `folder`.
@@ -211,16 +204,15 @@ def read_checker_card(folder: Path, *, supported: int | str = "", answers: str =
         head = _ALIGNSCORE[answers]
     elif answers and head != "writer":
         raise ConfigError(f"{folder} does not write answers: leave out answers={answers}")
-    tokenizer = _read_json(folder / TOKENIZER_CONFIG) if _has(folder, TOKENIZER_CONFIG) else {}
-    marks = _read_json(folder / MARKS) if _has(folder, MARKS) else {}
+    tokenizer, marks = _optional(folder, TOKENIZER_CONFIG), _optional(folder, MARKS)
     if graph is not None and head == "writer":
         raise ConfigError(f"{graph}: an encoder-decoder is run by torch; remove the graph")
     _check_tokenizer(folder, head, needs_whole=graph is not None or head == "hhem")
-    beginning = _WEIGHTS_OF_HEADS[head]
-    if graph is None and not any(name.startswith(beginning) for name in weights):
+    layer = HEADS[head].layer
+    if graph is None and not any(name.startswith(f"{layer}.") for name in weights):
         raise ConfigError(
             f"{folder} holds an encoder without the head of a checker: its weights have no "
-            f"{beginning.rstrip('.')!r}"
+            f"{layer!r}"
         )
     labels = _labels(folder, config, head=head, answers=answers)
     numbers = _classes(folder, labels, head=head, supported=supported)
@@ -253,7 +245,7 @@ def base_card(folder: Path, *, head: Head, labels: tuple[str, ...]) -> CheckerCa
     """
     config = _safe_config(folder)
     _check_tokenizer(folder, head, needs_whole=False)
-    tokenizer = _read_json(folder / TOKENIZER_CONFIG) if _has(folder, TOKENIZER_CONFIG) else {}
+    tokenizer = _optional(folder, TOKENIZER_CONFIG)
     return CheckerCard(
         folder=folder,
         identity=folder.resolve().name,
@@ -312,7 +304,7 @@ def _head(folder: Path, config: Json, weights: frozenset[str]) -> Head:
     if str(config.get("model_type")).lower().startswith(_HHEM):
         return "hhem"  # checked before auto_map, since HHEM's own code is not needed
     _check_code(folder, config)
-    layers = tuple(_WEIGHTS_OF_HEADS[head] for head in _ALIGNSCORE.values())
+    layers = tuple(f"{HEADS[head].layer}." for head in _ALIGNSCORE.values())
     if any(name.startswith(layers) for name in weights):
         return "alignscore"
     architectures = config.get("architectures")
@@ -378,8 +370,8 @@ def _labels(folder: Path, config: Json, *, head: Head, answers: str) -> tuple[st
                 f"in answers={_ANSWERS}, got {answers!r}"
             )
         return words
-    if head in _LABELS_BY_AUTHORS:
-        return _LABELS_BY_AUTHORS[head]
+    if HEADS[head].labels:
+        return HEADS[head].labels
     names = config.get("id2label")
     labels = (
         tuple(str(names[key]) for key in sorted(names, key=_as_number))
@@ -409,8 +401,8 @@ def _classes(
                 f" {folder / CONFIG}: {listed}"
             )
         return named, contradicted
-    if head in _SUPPORTED_BY_AUTHORS:
-        return _SUPPORTED_BY_AUTHORS[head], None
+    if (by_authors := HEADS[head].supported) is not None:
+        return by_authors, None
     agreeing = [number for number, name in enumerate(folded) if name in _SUPPORTED]
     if len(agreeing) == 1 and (len(labels) == _TWO or contradicted is not None):
         return agreeing[0], contradicted
@@ -462,6 +454,10 @@ def _number(value: object, default: int) -> int:
 
 def _as_number(key: str) -> int:
     return int(key) if key.isdecimal() else _SANE
+
+
+def _optional(folder: Path, name: str) -> Json:
+    return _read_json(folder / name) if _has(folder, name) else {}
 
 
 def _read_json(file: Path) -> Json:

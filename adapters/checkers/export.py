@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import torch
 from torch import nn
@@ -20,9 +19,10 @@ from spanjury.adapters.checkers.card import (
 from spanjury.adapters.checkers.folder import open_folder
 from spanjury.adapters.checkers.onnx_model import LOGITS
 from spanjury.adapters.checkers.torch_model import TorchModel, load_words
+from spanjury.adapters.model_files import finished_files
 from spanjury.adapters.reading.export import quantise, write_graph
 from spanjury.adapters.torch_models import quietly
-from spanjury.judges.core import ClaimPair, ClaimSupport, ConfigError, StoreError
+from spanjury.judges.core import ClaimPair, ClaimSupport, ConfigError
 
 _COPIED = (CONFIG, TOKENIZER_CONFIG, MARKS, CALIBRATION)
 _ALIKE = 1e-4
@@ -83,25 +83,17 @@ def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
     card = read_checker_card(folder)
     if card.graph is not None or (target / GRAPH).exists():
         raise ConfigError(f"{card.graph or target / GRAPH} exists: the model is exported already")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".unfinished-", dir=target) as scratch:
-            aside = Path(scratch)
-            _write(card, aside)
+    with finished_files(target, last=GRAPH) as aside:
+        _write(card, aside)
+        difference = _difference(folder, aside)
+        if difference > _ALIKE:
+            raise ConfigError(
+                f"{folder} cannot be exported: the probabilities of the graph and of torch "
+                f"differ by {difference:.2g}"
+            )
+        if int8:
+            quantise(aside / GRAPH, aside / GRAPH)
             difference = _difference(folder, aside)
-            if difference > _ALIKE:
-                raise ConfigError(
-                    f"{folder} cannot be exported: the probabilities of the graph and of torch "
-                    f"differ by {difference:.2g}"
-                )
-            if int8:
-                quantise(aside / GRAPH, aside / GRAPH)
-                difference = _difference(folder, aside)
-            # The graph is moved last: a folder that has it is complete.
-            for file in sorted(aside.iterdir(), key=lambda file: file.name == GRAPH):
-                file.replace(target / file.name)
-    except OSError as error:
-        raise StoreError(f"the model cannot be written into {target}: {error}") from error
     return difference
 
 

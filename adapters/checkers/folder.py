@@ -1,10 +1,10 @@
 """A checker in a folder, in one of the formats that the module `card` recognises."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spanjury.adapters.checkers import inputs, onnx_model, torch_model
 from spanjury.adapters.checkers.card import (
     CLAIM,
-    LAYOUTS,
+    HEADS,
     PASSAGE,
     CheckerCard,
     Form,
@@ -39,20 +39,11 @@ _SAMPLE = ClaimPair("It rains.", "It rains.")
 _LEAST_SHARE = 0.5  # least probability of an encoder-decoder's two answers together
 
 
-class _Classifier(Protocol):
-    """A model that takes arrays ``(pairs, tokens)`` and returns the logits of its classes."""
-
-    def logits(
-        self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]
-    ) -> NDArray[np.float32]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Loaded:
+class _Loaded(NamedTuple):
     """A model with the encoder of its inputs."""
 
     tokens: "inputs.PairTokens"
-    model: _Classifier
+    model: "onnx_model.OnnxModel | torch_model.TorchModel"
 
 
 def open_folder(
@@ -143,6 +134,7 @@ class FolderChecker(Checker):
     def signature(self) -> str:
         """The folder's identity and every option that can change an answer."""
         card, template = self.card, self.layout.template
+        head = {"head": HEADS[card.head].layer}
         return signature(
             "onnx" if card.graph else "torch",
             model=card.identity,
@@ -151,7 +143,7 @@ class FolderChecker(Checker):
             max_length=card.longest,
             **({"template": fingerprint(template)} if template else {}),
             **({"answers": "/".join(card.labels)} if card.head == "writer" else {}),
-            **({"head": card.layer} if card.head in {"alignscore-bin", "alignscore-reg"} else {}),
+            **(head if card.head in {"alignscore-bin", "alignscore-reg"} else {}),
             **({"floats": "bfloat16"} if self.is_half else {}),
         )
 
@@ -180,17 +172,21 @@ class FolderChecker(Checker):
 
         Raises `JudgeError` if the model cannot be loaded or run.
         """
-        loaded = self._ready()
-        read = [loaded.tokens.encode(pair) for pair in pairs]
+        tokens, model = self._ready()
+        read = [tokens.encode(pair) for pair in pairs]
         answers: dict[int, ClaimSupport] = {}
-        lengths = [len(tokens.ids) for tokens in read]
+        lengths = [len(row.ids) for row in read]
         for batch in batches(lengths, size=_MOST_PAIRS, tokens=self.batch_tokens):
-            logits = self._logits(loaded.model, [read[index] for index in batch])
+            logits = self._logits(model, [read[index] for index in batch])
             for index, row in zip(batch, logits, strict=True):
                 answers[index] = _calibrated(self._answer(read[index], row), self.card.calibration)
         return [answers[index] for index in range(len(pairs))]
 
-    def _logits(self, model: _Classifier, rows: "Sequence[inputs.Tokens]") -> NDArray[np.float32]:
+    def _logits(
+        self,
+        model: "onnx_model.OnnxModel | torch_model.TorchModel",
+        rows: "Sequence[inputs.Tokens]",
+    ) -> NDArray[np.float32]:
         width = max(len(row.ids) for row in rows)
         ids = np.full((len(rows), width), self.card.padding, dtype=np.int64)
         mask, types = np.zeros_like(ids), np.zeros_like(ids)
@@ -219,7 +215,11 @@ class FolderChecker(Checker):
                 supported=float(shares[self.card.supported]),
                 contradicted=None if against is None else float(shares[against]),
             )
-        words = tuple(_word_supports(tokens, shares[:, self.card.supported]))
+        supported = shares[:, self.card.supported]
+        words = tuple(  # the support of a word is the lowest of its tokens
+            WordSupport(start, end, float(supported[list(positions)].min()))
+            for start, end, positions in tokens.words
+        )
         return ClaimSupport(
             supported=min((word.supported for word in words), default=1.0), words=words
         )
@@ -282,7 +282,7 @@ def _check_answers(
 
 def _layout(card: CheckerCard, *, form: Form | None, template: str) -> Layout:
     """Return the requested layout, or the usual one for models of this kind."""
-    usual = LAYOUTS[card.head]
+    usual = HEADS[card.head].layout
     form = form or ("template" if template else usual.form)
     words = template or usual.template
     if bool(template) > (form == "template") or (form == "template") > bool(words):
@@ -305,14 +305,6 @@ def _template(file: str) -> str:
     if template.count(PASSAGE) != 1 or template.count(CLAIM) != 1:
         raise ConfigError(f"a template holds {PASSAGE} and {CLAIM} once each, got {template!r}")
     return template
-
-
-def _word_supports(
-    tokens: "inputs.Tokens", supported: NDArray[np.float64]
-) -> Iterator[WordSupport]:
-    """Yield the support of each word of the claim: the lowest of its tokens."""
-    for start, end, positions in tokens.words:
-        yield WordSupport(start, end, float(supported[list(positions)].min()))
 
 
 def _shares(logits: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -155,7 +155,7 @@ def fetch_model(repository: str, *, revision: str = "") -> LocalModel:
             hub.hf_hub_download(repository, name, revision=revision or None, cache_dir=hub_cache())
             for name in _wanted([file.rfilename for file in info.siblings or ()])
         ]
-    except _NoWeightsError as error:
+    except ConfigError as error:
         raise ConfigError(
             f"{what}: {error}; docs/checkers.md shows how to convert weights"
         ) from error
@@ -173,20 +173,16 @@ def fetch_model(repository: str, *, revision: str = "") -> LocalModel:
     return model
 
 
-class _NoWeightsError(Exception):
-    """A repository has no weights that can be read without a pickle."""
-
-
 def _wanted(names: Collection[str]) -> list[str]:
     """Return the files to fetch, the weights last, so that a folder with weights is complete.
 
-    Raises `_NoWeightsError` if there are no weights among them.
+    Raises `ConfigError` if there are no weights among them that can be read without a pickle.
     """
     weights = [name for name in names if _SAFE.fullmatch(name)]
     weights = weights or [name for name in names if _GRAPH.fullmatch(name)]
     if not weights:
         pickles = [name for name in names if name.endswith(_PICKLES)]
-        raise _NoWeightsError(
+        raise ConfigError(
             f"its weights are a pickle, {pickles[0]}, which is never fetched"
             if pickles
             else "it has no weights as safetensors or ONNX"

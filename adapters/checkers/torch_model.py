@@ -20,7 +20,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from spanjury.adapters.checkers.card import CheckerCard, Head
+from spanjury.adapters.checkers.card import HEADS, CheckerCard, Head
 from spanjury.adapters.torch_models import (
     ModelKind,
     find_device,
@@ -188,7 +188,7 @@ def _alignscore(card: CheckerCard) -> tuple[Any, list[str]]:
     except _UNREADABLE as error:
         raise ConfigError(f"{card.folder} cannot be loaded: {error}") from error
     outputs = 1 if card.head == "alignscore-reg" else len(card.labels)
-    make = partial(_AlignScore, config, layer=card.layer, outputs=outputs)
+    make = partial(_AlignScore, config, layer=HEADS[card.head].layer, outputs=outputs)
     return _filled(card, make, _weights(card))
 
 

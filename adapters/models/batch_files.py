@@ -9,8 +9,8 @@ large, because it can include log-probabilities, so only the positions of its li
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol, runtime_checkable
@@ -20,7 +20,7 @@ import msgspec
 from spanjury.adapters.models.model_errors import error_by_status, refused_form, short_line
 from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
 from spanjury.adapters.models.openai_request import unforced
-from spanjury.adapters.models.scrubbed_model import scrubbed_reply
+from spanjury.adapters.models.scrubbed_model import hide_in, scrubbed_reply
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
@@ -29,7 +29,6 @@ from spanjury.judges.core import (
     Reply,
     SecretFinder,
     StoreError,
-    hide,
 )
 
 ENDPOINT: Final = "/v1/chat/completions"
@@ -111,7 +110,7 @@ class BatchModel:
             content = content_of(_http_answer(answer), source=self.source, key="")
             reply = read_reply(content, unforced(request), source=self.source)
         except ModelError as error:
-            error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
+            hide_in(error)
             raise refused_form(error, unforced(request)) from None
         return scrubbed_reply(reply, self._secrets)
 
@@ -140,17 +139,14 @@ def _http_answer(line: _Line) -> HttpAnswer:
     response = line.response or _Response()
     status = response.status_code
     if line.error is None:
-        return _answer(_OK if status is None else status, bytes(response.body))
+        status, body = _OK if status is None else status, bytes(response.body)
+        return HttpAnswer(status=status, reason="", headers={}, body=body)
     error = line.error
     inner = error.get("error") if isinstance(error, Mapping) else None
-    body = error if isinstance(inner, Mapping) else {"error": error}
+    fields = error if isinstance(inner, Mapping) else {"error": error}
     if status is None or is_success(status):  # e.g. for a request when the batch expired
         raise error_by_status(f"the batch did not answer: {_words(error)}", status=None)
-    return _answer(status, json.dumps(body).encode())
-
-
-def _answer(status: int, body: bytes) -> HttpAnswer:
-    return HttpAnswer(status=status, reason="", headers={}, body=body)
+    return HttpAnswer(status=status, reason="", headers={}, body=json.dumps(fields).encode())
 
 
 def _words(error: object) -> str:
@@ -272,36 +268,34 @@ class RequestFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._new = path.with_name(f"{path.name}.new")
-        try:
+        with self._writing():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._new.open("wb")
-        except OSError as error:
-            raise self._problem(error) from error
 
     def write(self, line: bytes) -> None:
         """Append a line."""
-        try:
+        with self._writing():
             self._file.write(line + b"\n")
-        except OSError as error:
-            raise self._problem(error) from error
 
     def finish(self) -> None:
         """Sync the file to disk, and give it its final name."""
-        try:
+        with self._writing():
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
             self._new.replace(self.path)
-        except OSError as error:
-            raise self._problem(error) from error
 
     def discard(self) -> None:
         """Delete the unfinished file."""
         self._file.close()
         self._new.unlink(missing_ok=True)
 
-    def _problem(self, error: OSError) -> StoreError:
-        return StoreError(f"{self.path}: cannot be written: {error.strerror}")
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
 
 
 def write_answers(path: Path, content: bytes) -> None:

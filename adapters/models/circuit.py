@@ -245,7 +245,8 @@ class Circuit:
                 self._answered(request)
             case _:
                 self._answered(request)
-                self._complained(error)
+                self._complaints.add(error)
+                self._judge_complaints(error)
 
     def judged(self, report: Report) -> None:
         """Record whether the model's replies in one assessment were usable."""
@@ -307,7 +308,7 @@ class Circuit:
             retry=tenacity.retry_if_exception_type(NO_REPLY),
             wait=partial(self._wait, since=self._guard.clock()),
             stop=lambda _: self._guard.has_failed,
-            before_sleep=self._begin_outage,
+            before_sleep=lambda state: self._outage.begin(failure_of(state)),
             sleep=self._guard.sleep,
             retry_error_callback=lambda _: None,
         )
@@ -334,15 +335,13 @@ class Circuit:
             self._answered(request)
             self._complaints.add_of_probe(complaint)
             self._judge_complaints(complaint)
-        self._close()
+        log.info("circuit.closed", model=self._name)
+        self._is_closed = True
 
     @property
     def _is_doubtful(self) -> bool:
         """True if an answer to the small probe would not prove that calls succeed."""
         return self._unanswered >= self._share.enough
-
-    def _begin_outage(self, state: "tenacity.RetryCallState") -> None:
-        self._outage.begin(failure_of(state))
 
     def _wait(self, state: "tenacity.RetryCallState", *, since: float) -> float:
         """Return the seconds until the next probe; fail the run if there is to be none."""
@@ -383,12 +382,8 @@ class Circuit:
         self._failures = self._refusals = 0
         self._outage.end()
 
-    def _complained(self, error: ModelError) -> None:
-        """Count a complaint; probe the model, or fail the run, if all complaints are alike."""
-        self._complaints.add(error)
-        self._judge_complaints(error)
-
     def _judge_complaints(self, error: ModelError) -> None:
+        """Probe the model, or fail the run, if all complaints are alike."""
         if self._complaints.are_suspicious:
             self._open(error)
         elif self._complaints.are_of_all:
@@ -401,10 +396,6 @@ class Circuit:
         if self._is_closed:
             log.warning("circuit.opened", model=self._name, error=kind_of(error))
         self._is_closed = False
-
-    def _close(self) -> None:
-        log.info("circuit.closed", model=self._name)
-        self._is_closed = True
 
     def _notify(self) -> None:
         self._changed.set()

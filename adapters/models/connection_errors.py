@@ -2,7 +2,6 @@
 
 import os
 import ssl
-from collections.abc import Iterator
 
 import aiohttp
 
@@ -24,18 +23,11 @@ def connection_problem_in_log(error: BaseException) -> str:
     return f"cannot connect: {_reason(failed)}" if failed.os_error.errno else "cannot connect"
 
 
-def _failed_connection(error: BaseException) -> aiohttp.ClientConnectorError | None:
-    for cause in _causes(error):
-        if isinstance(cause, aiohttp.ClientConnectorError):
-            return cause
-    return None
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield `error`, its cause, the cause of that, and so on."""
-    while error is not None:
-        yield error
+def _failed_connection(error: BaseException | None) -> aiohttp.ClientConnectorError | None:
+    """Return the first failed connection among `error`, its cause, the cause of that, and so on."""
+    while error is not None and not isinstance(error, aiohttp.ClientConnectorError):
         error = error.__cause__ or error.__context__
+    return error
 
 
 def _reason(error: aiohttp.ClientConnectorError) -> str:

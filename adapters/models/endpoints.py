@@ -15,7 +15,7 @@ call must wait for its slot outside the time limit, and a time-out must be seen 
 """
 
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 import anyio
@@ -47,19 +47,9 @@ class AdaptiveLimiter:
     Slots are given first come, first served, at most one per task. When the limit falls, running
     calls continue, and none starts until they are fewer than the limit. Acquiring a slot and
     recording the call are separate steps, so that a task with a slot may still do other work, or
-    give up, before the call::
+    give up, before the call.
 
-        async with limiter:
-            began = limiter.begin()
-            try:
-                reply = await model.complete(request)
-            except ModelError as error:
-                limiter.ended(error, began=began)
-                raise
-            limiter.ended(None, began=began)
-
-    The limit starts at `most` and stays within ``1 <= least <= most``; other bounds raise
-    `ValueError`.
+    The limit starts at `most` and stays within ``1 <= least <= most``.
 
     References
     ----------
@@ -68,8 +58,6 @@ class AdaptiveLimiter:
     """
 
     def __init__(self, *, least: int, most: int) -> None:
-        if not 1 <= least <= most:
-            raise ValueError(f"expected 1 <= least <= most, got {least} and {most}")
         self._least = least
         self._most = most
         self._limit = most
@@ -104,12 +92,6 @@ class AdaptiveLimiter:
         """Release the slot."""
         self._limiter.release()
 
-    async def __aenter__(self) -> None:
-        await self.acquire()
-
-    async def __aexit__(self, *_: object) -> None:
-        self.release()
-
     def begin(self) -> int:
         """Start a call in the task's slot; return the value to pass to `ended` as `began`."""
         self._was_full |= self.under_way >= self._limit
@@ -124,19 +106,12 @@ class AdaptiveLimiter:
         if began != self._cuts:
             return
         if error is None:
-            self._succeed()
+            self._successes += 1
+            if self._successes >= self._limit:  # a full round
+                self._begin_round(min(self._most, self._limit + self._was_full))
         elif isinstance(error, OverloadedModelError | ModelTimeoutError):
-            self._cut()
-
-    def _cut(self) -> None:
-        self._cuts += 1
-        self._begin_round(max(self._least, self._limit // 2))
-
-    def _succeed(self) -> None:
-        """Count a success; after a full round, raise the limit by one if all slots were in use."""
-        self._successes += 1
-        if self._successes >= self._limit:
-            self._begin_round(min(self._most, self._limit + self._was_full))
+            self._cuts += 1
+            self._begin_round(max(self._least, self._limit // 2))
 
     def _begin_round(self, limit: int) -> None:
         self._successes = 0
@@ -185,13 +160,13 @@ class RateLimit:
         if self._requests is None and self._tokens is None:
             return 0
         tokens = estimated_tokens(request)
+        both = ((self._requests, 1), (self._tokens, tokens))
+        needs = [(bucket, amount) for bucket, amount in both if bucket is not None]
         async with self._head:
-            while (delay := self._delay(tokens)) > 0:
+            while (delay := _delay(needs, now=self._clock())) > 0:
                 await self._wait(delay)
-            if self._requests is not None:
-                self._requests.take(1)
-            if self._tokens is not None:
-                self._tokens.take(tokens)
+            for bucket, amount in needs:
+                bucket.take(amount)
         return tokens
 
     def settle(self, usage: Usage, *, reckoned: int) -> None:
@@ -218,11 +193,6 @@ class RateLimit:
             await self._sleep(seconds)
             group.cancel_scope.cancel()
 
-    def _delay(self, tokens: int) -> float:
-        now = self._clock()
-        requests = self._requests.delay(1, now=now) if self._requests is not None else 0.0
-        return max(requests, self._tokens.delay(tokens, now=now) if self._tokens else 0.0)
-
 
 class Bucket:
     """An allowance that refills evenly up to its capacity.
@@ -231,23 +201,10 @@ class Bucket:
     single amount exceeds the capacity. A larger amount waits for a full bucket, and leaves a debt
     for which later amounts wait.
 
-    Raises `ValueError` if the limit is below 1.
-
-    Parameters
-    ----------
-    per_minute
-        Limit for any window of a minute, 1 or more.
-
-    Examples
-    --------
-    >>> bucket = Bucket(600)
-    >>> bucket.capacity, bucket.rate
-    (60.0, 9.0)
+    `per_minute` is the limit for any window of a minute, 1 or more.
     """
 
     def __init__(self, per_minute: int) -> None:
-        if per_minute < 1:
-            raise ValueError(f"expected 1 or more a minute, got {per_minute!r}")
         self.capacity = max(1.0, per_minute * _AT_ONCE)
         self.rate = per_minute * (1.0 - _AT_ONCE) / _SECONDS
         self._level = self.capacity
@@ -273,19 +230,17 @@ class Bucket:
         self._filled_at = now
 
 
+def _delay(needs: Iterable[tuple[Bucket, int]], *, now: float) -> float:
+    """Return the seconds until each bucket holds the amount that is needed."""
+    return max(bucket.delay(amount, now=now) for bucket, amount in needs)
+
+
 def estimated_tokens(request: ChatRequest) -> int:
     """Estimate the tokens of a call before it is made.
 
     The estimate is a quarter of the prompt's characters, rounded up, plus the longest reply
     allowed. For scripts with about a token per character it is too low, until the reply corrects
     it.
-
-    Examples
-    --------
-    >>> from spanjury.judges.core import Decoding, Message
-    >>> messages = (Message(role="user", content="Who wrote it?"),)
-    >>> estimated_tokens(ChatRequest(messages=messages, decoding=Decoding(max_tokens=100)))
-    104
     """
     characters = sum(len(message.content) for message in request.messages) + len(request.prefix)
     return math.ceil(characters / _CHARACTERS_PER_TOKEN) + request.decoding.max_tokens
@@ -307,8 +262,8 @@ class Endpoint:
     """One server of a model: its concurrency limit and its health.
 
     `number` counts the model's servers from 1; the log uses it in place of the address. After
-    `patience` failures in a row the server rests. The only server of a model has infinite patience,
-    since no other could replace it.
+    `patience` failures in a row the server rests; then one call, a probe, tests it. The only server
+    of a model has infinite patience, since no other could replace it.
     """
 
     def __init__(
@@ -328,7 +283,7 @@ class Endpoint:
         self._clock = clock
         self._rest = FIRST_REST
         self._rests_until = -math.inf
-        self._probes = 0
+        self.probes = 0
 
     @property
     def is_sick(self) -> bool:
@@ -338,21 +293,7 @@ class Endpoint:
     @property
     def is_ejected(self) -> bool:
         """True if it gets no calls: it rests, or one call is testing whether it works again."""
-        return self.is_sick and (self._clock() < self._rests_until or self._probes > 0)
-
-    def enter(self) -> bool:
-        """Enter with a call; a sick server gets one at a time. Return the argument for `leave`."""
-        is_probe = self.is_sick
-        self._probes += is_probe
-        return is_probe
-
-    def leave(self, *, is_probe: bool) -> None:
-        """Leave after the call."""
-        self._probes -= is_probe
-
-    def begin(self) -> int:
-        """Start a call to it; return the value to pass to `ended` as `began`."""
-        return self.limiter.begin()
+        return self.is_sick and (self._clock() < self._rests_until or self.probes > 0)
 
     def ended(self, error: ModelError | None, *, began: int) -> None:
         """Record how a call to it ended: with `error`, or with a reply.
@@ -433,7 +374,7 @@ class Endpoints:
 
     @property
     def under_way(self) -> int:
-        """Number of calls that hold a slot."""
+        """Number of calls that hold a slot, including those waiting for the limits per minute."""
         return sum(endpoint.limiter.under_way for endpoint in self._endpoints)
 
     def slot(self, *, tried: list[Endpoint]) -> AbstractAsyncContextManager[Endpoint]:
@@ -446,14 +387,10 @@ class Endpoints:
             endpoint = self._best(tried)
             await endpoint.limiter.acquire()
             # It may have been ejected while this call waited for its slot.
-            if not endpoint.is_ejected or self._all_ejected:
+            if not endpoint.is_ejected or all(other.is_ejected for other in self._endpoints):
                 tried.append(endpoint)
                 return endpoint
             endpoint.limiter.release()
-
-    @property
-    def _all_ejected(self) -> bool:
-        return all(endpoint.is_ejected for endpoint in self._endpoints)
 
     def _best(self, tried: Sequence[Endpoint]) -> Endpoint:
         """Return the best server; of equal ones, the first."""
@@ -486,10 +423,11 @@ class _Slot:
 
     async def __aenter__(self) -> Endpoint:
         endpoint = self._endpoint = await self._endpoints.take(self._tried)
-        self._is_probe = endpoint.enter()
+        self._is_probe = endpoint.is_sick  # which gets one call at a time
+        endpoint.probes += self._is_probe
         return endpoint
 
     async def __aexit__(self, *_: object) -> None:
         assert self._endpoint is not None
-        self._endpoint.leave(is_probe=self._is_probe)
+        self._endpoint.probes -= self._is_probe
         self._endpoint.limiter.release()

@@ -28,18 +28,17 @@ from spanjury.adapters.models.openai_request import (
     documents_of,
     llama_cpp_grammar,
     response_format,
-    sglang_grammar,
     template_fields,
     unforced,
     vllm_grammar,
+    wellformed,
 )
 from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
 from spanjury.adapters.models.server_address import (
     PLACEHOLDER_KEY,
-    is_redirect,
     key_from,
-    redirect_refused,
     refuse_credentials,
+    refuse_redirect,
 )
 from spanjury.adapters.models.server_tokens import ask_server
 from spanjury.judges.core import (
@@ -84,7 +83,9 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
         async with open_fast("openai-compatible/Qwen/Qwen3-8B", options=options) as model:
             reply = await model.complete(request)
     """
-    model = _model_name(name)
+    prefix, _, model = name.partition("/")
+    if prefix != _PREFIX or not model:
+        raise ConfigError(f"model {scrub(name)!r}: expected {_PREFIX}/NAME")
     url = _completions_url(options.base_url)
     key = next(filter(None, map(key_from, _KEYS)), PLACEHOLDER_KEY)
     asyncio_loop("the lean client is built on aiohttp")
@@ -189,14 +190,13 @@ class FastModel:
     async def _post(self, body: bytes, *, decoding: Decoding) -> HttpAnswer:
         """Send `body` and receive the answer, completely if it is a reply."""
         async with self.session.post(self.url, data=body, allow_redirects=False) as response:
-            if is_redirect(response.status):
-                raise redirect_refused(
-                    response.headers.get("Location", ""),
-                    status=response.status,
-                    asked=str(self.url),
-                    source=self.source,
-                    key=self.api_key,
-                )
+            refuse_redirect(
+                response.status,
+                response.headers,
+                asked=str(self.url),
+                source=self.source,
+                key=self.api_key,
+            )
             return HttpAnswer(
                 status=response.status,
                 reason=response.reason or "",
@@ -228,7 +228,8 @@ def _body(request: ChatRequest, *, model: str) -> bytes:
     if schema is not None:
         fields |= response_format(schema)
     if grammar:
-        fields |= llama_cpp_grammar(grammar) | vllm_grammar(grammar) | sglang_grammar(grammar)
+        fields |= llama_cpp_grammar(grammar) | vllm_grammar(grammar)
+        fields["ebnf"] = wellformed(grammar)  # for SGLang
     reasoning = request.decoding.reasoning
     fields |= template_fields(reasoning=reasoning, documents=documents_of(request))
     if reasoning not in {None, "none"}:  # few of these servers accept "none" as an effort
@@ -243,14 +244,6 @@ def _body(request: ChatRequest, *, model: str) -> bytes:
 
 _ENCODER = msgspec.json.Encoder()
 _UNFIT = (msgspec.MsgspecError, TypeError, ValueError, OverflowError)
-
-
-def _model_name(name: str) -> str:
-    """Return the server's name for the model."""
-    prefix, _, model = name.partition("/")
-    if prefix != _PREFIX or not model:
-        raise ConfigError(f"model {scrub(name)!r}: expected {_PREFIX}/NAME")
-    return model
 
 
 def _completions_url(base_url: str | None) -> URL:

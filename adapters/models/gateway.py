@@ -102,7 +102,10 @@ class Gateway:
             clock=clock,
             sleep=sleep,
         )
-        self._is_bounded = all(_is_bounded(model, options.timeout) for model in models)
+        self._is_bounded = all(
+            isinstance(model, BoundedModel) and model.longest_call <= options.timeout
+            for model in models
+        )
 
     @property
     def signature(self) -> str:
@@ -263,11 +266,12 @@ class Gateway:
     async def _ask_at(self, endpoint: Endpoint, request: ChatRequest, *, maker: str) -> Reply:
         reckoned = await self._rates.admit(request)
         reservation = await self.account.reserve(request, maker=maker) if self.account else None
-        began = endpoint.begin()
+        began = endpoint.limiter.begin()
         spent = None  # unknown: a cancelled or broken call may have cost something
         try:
             reply = await self._in_time(endpoint.model, request)
-            spent = _reported(reply.usage)
+            if reply.usage.prompt + reply.usage.completion > 0:  # the server reports it
+                spent = reply.usage
         except ModelError as error:
             spent = _of_failure(error)
             self._learn(endpoint, error, request, began=began)
@@ -299,22 +303,12 @@ async def _tokens_of(model: ChatModel) -> TemplateTokens | None:
     return await model.template_tokens() if isinstance(model, TokenizedModel) else None
 
 
-def _reported(usage: Usage) -> Usage | None:
-    """Return the usage reported by a server; None if it reports none."""
-    return usage if usage.prompt + usage.completion > 0 else None
-
-
 def _of_failure(error: ModelError) -> Usage | None:
     """Return the usage of a failed call; None if a reply may have been made and charged."""
     refused = (error.status or 0) >= _FIRST_REFUSAL and not isinstance(error, ModelTimeoutError)
     if refused or not error.was_sent or isinstance(error, UnusableModelError):
         return Usage(calls=1)
     return None
-
-
-def _is_bounded(model: ChatModel, timeout: float) -> bool:
-    """Return whether `model` itself ends a call within `timeout` seconds."""
-    return isinstance(model, BoundedModel) and model.longest_call <= timeout
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,22 +9,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from anyio import to_thread
 
 from spanjury.adapters.models.batch_files import ENDPOINT, BatchAccess, BatchState, BatchStatus
-from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
-from spanjury.adapters.models.litellm_model import model_error
+from spanjury.adapters.models.litellm_library import Exchange, client_connections, litellm
+from spanjury.adapters.models.litellm_model import translated
 from spanjury.adapters.models.model_errors import short_line
-from spanjury.judges.core import Decoding, ModelError, StoreError
+from spanjury.judges.core import Decoding, StoreError
 
-_STATES: dict[str, BatchState] = {
-    "completed": "completed",
-    "expired": "expired",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
+_STATES: dict[str, BatchState] = {state: state for state in get_args(BatchState)}
 _LARGE = Decoding(max_tokens=2**22)
 """Limit for a file that comes back: a gigabyte."""
 _NO_COST: dict[str, Any] = {"litellm_metadata": {"batch_ignore_default_logging": True}}
@@ -93,19 +88,10 @@ class LiteLLMBatches:
             "timeout": _SECONDS,
             "max_retries": 0,
         }
-        try:
-            with guarded(exchange):
-                return await ask(
-                    **more, **{name: part for name, part in given.items() if part is not None}
-                )
-        except ModelError:
-            raise
-        except Exception as error:  # noqa: BLE001 - LiteLLM does not wrap all errors
-            # Not chained: the original message may contain a key, and a traceback would print it.
-            failure = exchange.refusal or model_error(
-                error, source=access.source, key=access.api_key or ""
+        with translated(exchange):
+            return await ask(
+                **more, **{name: part for name, part in given.items() if part is not None}
             )
-            raise failure from None
 
 
 @asynccontextmanager

@@ -36,7 +36,7 @@ from litellm.llms.ollama.common_utils import OllamaModelInfo
 
 from spanjury.adapters.models.event_loop import asyncio_loop
 from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
-from spanjury.adapters.models.server_address import is_redirect, redirect_refused
+from spanjury.adapters.models.server_address import refuse_redirect
 from spanjury.judges.core import Decoding, EventLog, ModelError, kind_of
 
 __all__ = ["Exchange", "client_connections", "guarded", "litellm"]
@@ -114,14 +114,13 @@ class Exchange:
         Raises `ModelError` if it is a redirect, or compressed in a way that was not requested.
         """
         with self._refusing():
-            if is_redirect(response.status_code):
-                raise redirect_refused(
-                    response.headers.get("Location", ""),
-                    status=response.status_code,
-                    asked=str(response.request.url),
-                    source=self.source,
-                    key=self.key,
-                )
+            refuse_redirect(
+                response.status_code,
+                response.headers,
+                asked=str(response.request.url),
+                source=self.source,
+                key=self.key,
+            )
             body = ReplyBytes(
                 response.headers,
                 succeeded=response.is_success,

@@ -5,8 +5,8 @@ One call is one request: the gateway does retries, and limits time and concurren
 
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -171,17 +171,11 @@ class LiteLLMModel:
             decoding=request.decoding, source=str(backend), key=backend.api_key or ""
         )
         try:
-            with guarded(exchange):
+            with translated(exchange):
                 response = await self._asked(request, arguments)
-            return _reply(response, request, source=str(backend))
-        except ModelError:
-            raise
-        except Exception as error:  # noqa: BLE001 - LiteLLM does not wrap all errors
-            # Not chained: the original message may contain a key, and a traceback would print it.
-            failure = exchange.refusal or model_error(
-                error, source=str(backend), key=backend.api_key or ""
-            )
-            raise refused_form(failure, request) from None
+                return _reply(response, request, source=str(backend))
+        except ModelError as error:
+            raise refused_form(error, request) from None
 
     @property
     def batch_access(self) -> BatchAccess | None:
@@ -205,13 +199,11 @@ class LiteLLMModel:
         arguments = _arguments(request, backend=backend)
         exchange = Exchange(decoding=request.decoding, source=str(backend), is_unsent=True)
         try:
-            with guarded(exchange):
+            with translated(exchange):
                 await self._asked(request, arguments, unsent=True)
-        except ModelError:
-            raise
-        except Exception as error:  # noqa: BLE001 - LiteLLM wraps `UnsentError` in its own errors
+        except ModelError:  # also made of `UnsentError`
             if not exchange.body:
-                raise model_error(error, source=str(backend)) from None
+                raise
         return exchange.body
 
     async def _asked(
@@ -284,6 +276,20 @@ def _reply(response: litellm.ModelResponse, request: ChatRequest, *, source: str
         if native in GAVE_UP:  # LiteLLM makes a "stop" of it
             choice["finish_reason"] = native
     return read_reply(body, request, source=source)
+
+
+@contextmanager
+def translated(exchange: Exchange) -> Iterator[None]:
+    """Make a call to LiteLLM within the limits of `exchange`; every error is a `ModelError`."""
+    try:
+        with guarded(exchange):
+            yield
+    except ModelError:
+        raise
+    except Exception as error:  # noqa: BLE001 - LiteLLM does not wrap all errors
+        failure = exchange.refusal or model_error(error, source=exchange.source, key=exchange.key)
+        # Not chained: the original message may contain a key, and a traceback would print it.
+        raise failure from None
 
 
 def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:

@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
-from typing import Protocol
 
 import anyio
 import anyio.to_thread
@@ -48,20 +47,6 @@ from spanjury.judges.core import (
 _JOIN_LIMIT = 30.0  # seconds for a running batch to notice that it was dropped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batching:
-    """Rules for which prompts form a batch.
-
-    A batch has at most `rows` prompts, and at most `tokens` tokens after padding to the longest
-    prompt plus reply. None means no limit, for an engine that does not pad; then prompts of any
-    length may be mixed. The first prompt waits `linger` seconds for others.
-    """
-
-    rows: int = 32
-    tokens: int | None = 1 << 16
-    linger: float = 0.01
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Ticket:
     """A prompt whose caller is waiting."""
@@ -85,10 +70,16 @@ class Worker:
 
     `write` gets the prompts, and a function that tells by index whether a prompt was dropped. It
     raises a `ModelError` that concerns all prompts, or returns one in place of a prompt's result.
+
+    A batch has at most `rows` prompts, and at most `tokens` tokens after padding to the longest
+    prompt plus reply. None means no limit, for an engine that does not pad; then prompts of any
+    length may be mixed. The first prompt waits `linger` seconds for others.
     """
 
     write: Callable[[Sequence[Prompt], Callable[[int], bool]], Sequence[Written | ModelError]]
-    batching: Batching = Batching()
+    rows: int = 32
+    tokens: int | None = 1 << 16
+    linger: float = 0.01
     _waiting: deque[_Ticket] = field(default_factory=deque)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _closed: bool = False
@@ -138,8 +129,8 @@ class Worker:
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: self._waiting or self._closed)
-                if not self._closed and len(self._waiting) < self.batching.rows:
-                    self._changed.wait_for(self._is_full, timeout=self.batching.linger)
+                if not self._closed and len(self._waiting) < self.rows:
+                    self._changed.wait_for(self._is_full, timeout=self.linger)
                 if self._closed:
                     return []
                 kept = [ticket for ticket in self._waiting if not ticket.dropped]
@@ -148,11 +139,11 @@ class Worker:
                     return self._taken()
 
     def _is_full(self) -> bool:
-        return self._closed or len(self._waiting) >= self.batching.rows
+        return self._closed or len(self._waiting) >= self.rows
 
     def _taken(self) -> list[_Ticket]:
         """Dequeue the first prompt and those that may be batched with it."""
-        rows, tokens = self.batching.rows, self.batching.tokens
+        rows, tokens = self.rows, self.tokens
         if tokens is None:
             return [self._waiting.popleft() for _ in range(min(rows, len(self._waiting)))]
         bucket = _bucket(self._waiting[0].prompt)
@@ -191,73 +182,19 @@ def _closed_error() -> ModelError:
     return PermanentModelError("the local model has been closed")
 
 
-_PREFIX = "local"
-
-
-class Weights(Protocol):
-    """A loaded model, as used by `LocalModel`; the worker generates with it."""
-
-    @property
-    def chat(self) -> ChatTokens:
-        """Its tokenizer."""
-
-    @property
-    def context(self) -> int:
-        """Maximum number of tokens of prompt and reply together."""
-
-    @property
-    def forms(self) -> frozenset[Form]:
-        """The forms besides plain text to which it can constrain a reply."""
-
-    @property
-    def signature(self) -> str:
-        """The weights, and everything else that can change a reply."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """A model of transformers, its tokenizer and its identity."""
-
-    identity: str
-    chat: ChatTokens
-    model: PreTrainedModel
-
-    @property
-    def context(self) -> int:
-        """Maximum number of tokens of prompt and reply together."""
-        return context_of(self.model)
-
-    @property
-    def ends(self) -> frozenset[int]:
-        """The tokens that end a reply: the tokenizer's, and any others that the model declares."""
-        end = getattr(self.model.generation_config, "eos_token_id", None)
-        named = end if isinstance(end, list) else [end]
-        return frozenset({self.chat.end, *(token for token in named if isinstance(token, int))})
-
-    @property
-    def forms(self) -> frozenset[Form]:
-        """Empty: replies cannot be constrained here."""
-        return frozenset()
-
-    @property
-    def signature(self) -> str:
-        """The weights, and everything else that can change a reply."""
-        attends = getattr(self.model.config, "_attn_implementation", "")
-        return signature(
-            _PREFIX,
-            weights=self.identity,
-            device=self.model.device.type,
-            torch=version("torch"),
-            transformers=version("transformers"),
-            **({XFORMERS: version(XFORMERS)} if attends == XFORMERS else {}),
-        )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """A `ChatModel` over weights in this process; `open_local` opens those of transformers."""
+    """A `ChatModel` over weights in this process, with which its worker generates.
 
-    loaded: Weights
+    `chat` is the tokenizer, and `context` the maximum number of tokens of prompt and reply
+    together. `forms` are those to which replies can be constrained, besides plain text.
+    `signature` has the weights, and everything else that can change a reply.
+    """
+
+    chat: ChatTokens
+    context: int
+    forms: frozenset[Form] = frozenset()
+    signature: str
     worker: Worker
 
     @property
@@ -265,19 +202,9 @@ class LocalModel:
         """Zero, since it runs locally."""
         return TokenPrice(prompt=0.0, completion=0.0)
 
-    @property
-    def forms(self) -> frozenset[Form]:
-        """The forms besides plain text to which it can constrain a reply."""
-        return self.loaded.forms
-
-    @property
-    def signature(self) -> str:
-        """The signature of the weights."""
-        return self.loaded.signature
-
     async def template_tokens(self) -> TemplateTokens:
         """Return the special tokens of the tokenizer in the model's folder."""
-        return TemplateTokens(tokens=self.loaded.chat.special, source="the model's tokenizer")
+        return TemplateTokens(tokens=self.chat.special, source="the model's tokenizer")
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; for a forced reply, the log-probability of each token.
@@ -296,7 +223,7 @@ class LocalModel:
         """Score the forced reply; tokens of one character are merged, summing log-probabilities."""
         ids = self._ids(request)
         try:
-            forced, pieces = self.loaded.chat.pieces(request.forced)
+            forced, pieces = self.chat.pieces(request.forced)
         except ConfigError as error:
             raise PermanentModelError(str(error)) from error
         self._room(len(ids) + len(forced) - 1)
@@ -323,7 +250,6 @@ class LocalModel:
 
     def _ids(self, request: ChatRequest) -> list[int]:
         """Return the tokens of the prompt."""
-        chat = self.loaded.chat
         if request.tools:
             raise PermanentModelError("a local model takes no tools")
         if request.form != "text" and request.form not in self.forms:
@@ -333,7 +259,7 @@ class LocalModel:
         if any(message.role == "document" for message in request.messages):
             raise PermanentModelError("a local model reads messages only, no documents")
         try:
-            return chat.prompt(
+            return self.chat.prompt(
                 request.messages, prefix=request.prefix, reasoning=request.decoding.reasoning
             )
         except ConfigError as error:
@@ -341,17 +267,16 @@ class LocalModel:
 
     def _room(self, taken: int) -> int:
         """Return the number of tokens left of the context, 1 or more; raise if there are none."""
-        room = self.loaded.context - taken
+        room = self.context - taken
         if room < 1:
             raise PermanentModelError(
-                f"the prompt has {taken} tokens, and the model takes {self.loaded.context}"
+                f"the prompt has {taken} tokens, and the model takes {self.context}"
                 f" with the reply ({TOO_LONG})"
             )
         return room
 
     def _reply(self, written: Written, *, prompt: Prompt) -> Reply:
-        chat = self.loaded.chat
-        reasoning, text = thought_and_text(chat.text(written.ids))
+        reasoning, text = thought_and_text(self.chat.text(written.ids))
         return Reply(
             text=text,
             reasoning=reasoning,
@@ -360,7 +285,7 @@ class LocalModel:
                 calls=1, prompt=len(prompt.ids), completion=len(written.ids) + written.ended
             ),
             logprobs=tuple(
-                _logprob(chat, token, scored)
+                _logprob(self.chat, token, scored)
                 for token, scored in zip(written.ids, written.tokens, strict=bool(written.tokens))
             ),
         )
@@ -375,9 +300,10 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
     Raises `ConfigError` if a base URL is given, or there is no such model, or it has no chat
     template or no end token.
     """
-    loaded = await anyio.to_thread.run_sync(_load, folder_of(name, options=options))
-    async with working(Worker(write=partial(_write, loaded))) as worker:
-        yield LocalModel(loaded=loaded, worker=worker)
+    chat, model, named = await anyio.to_thread.run_sync(_load, folder_of(name, options=options))
+    write = partial(_write, model=model, chat=chat)
+    async with working(Worker(write=write)) as worker:
+        yield LocalModel(chat=chat, context=context_of(model), signature=named, worker=worker)
 
 
 def folder_of(name: str, *, options: ModelOptions) -> str:
@@ -403,23 +329,35 @@ async def working(worker: Worker) -> AsyncIterator[Worker]:
             await anyio.to_thread.run_sync(worker.close)
 
 
-def _load(name: str) -> Loaded:
+def _load(name: str) -> tuple[ChatTokens, PreTrainedModel, str]:
+    """Return the tokenizer, the model and its signature."""
     device = find_device("auto")
-    base, model = load_model(name, device=device, attention=best_attention(device))
-    chat = ChatTokens(base.tokenizer(), name=name)
-    return Loaded(identity=base.identity, chat=chat, model=model)
+    attention = best_attention(device)
+    base, model = load_model(name, device=device, attention=attention)
+    named = signature(
+        "local",
+        weights=base.identity,
+        device=device.type,
+        torch=version("torch"),
+        transformers=version("transformers"),
+        **({XFORMERS: version(XFORMERS)} if attention == XFORMERS else {}),
+    )
+    return ChatTokens(base.tokenizer(), name=name), model, named
 
 
 def _write(
-    loaded: Loaded, prompts: Sequence[Prompt], dropped: Callable[[int], bool]
+    prompts: Sequence[Prompt],
+    dropped: Callable[[int], bool],
+    *,
+    model: PreTrainedModel,
+    chat: ChatTokens,
 ) -> list[Written]:
     """Continue prompts; if they do not fit into memory together, continue each half by itself."""
     try:
         if prompts[0].forced:  # forced prompts are batched only with each other
-            return [score(loaded.model, prompt) for prompt in prompts]
-        return write(
-            loaded.model, prompts, ends=loaded.ends, padding=loaded.chat.padding, dropped=dropped
-        )
+            return [score(model, prompt) for prompt in prompts]
+        ends = _ends(model, chat)
+        return write(model, prompts, ends=ends, padding=chat.padding, dropped=dropped)
     except Exception as error:  # foreign code may raise anything, and callers wait for an outcome
         if not is_out_of_memory(error):
             raise PermanentModelError(f"the local model failed: {error!r}") from error
@@ -428,8 +366,16 @@ def _write(
                 f"memory does not hold a prompt of {len(prompts[0].ids)} tokens"
             ) from error
     half = len(prompts) // 2
-    first = _write(loaded, prompts[:half], dropped)
-    return first + _write(loaded, prompts[half:], lambda row: dropped(row + half))
+    first = _write(prompts[:half], dropped, model=model, chat=chat)
+    rest = _write(prompts[half:], lambda row: dropped(row + half), model=model, chat=chat)
+    return first + rest
+
+
+def _ends(model: PreTrainedModel, chat: ChatTokens) -> frozenset[int]:
+    """Return the tokens that end a reply: the tokenizer's, and any others that the model names."""
+    end = getattr(model.generation_config, "eos_token_id", None)
+    named = end if isinstance(end, list) else [end]
+    return frozenset({chat.end, *(token for token in named if isinstance(token, int))})
 
 
 def _logprob(chat: ChatTokens, token: int, scored: Token) -> TokenLogprob:

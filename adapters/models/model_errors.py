@@ -95,13 +95,8 @@ def _error(message: str, *, status: int | None, wait: float | None, refused: boo
         return ModelRefusedError(message)
     if status in _UNUSABLE:
         return UnusableModelError(message)
-    return PermanentModelError(_explained(message, status=status))
-
-
-def _explained(message: str, *, status: int) -> str:
-    """Return `message`, with advice if the prompt is too long."""
-    too_long = status == _CONTENT_TOO_LARGE or _TOO_LONG.search(message)
-    return f"{message} ({TOO_LONG})" if too_long else message
+    is_too_long = status == _CONTENT_TOO_LARGE or _TOO_LONG.search(message)
+    return PermanentModelError(f"{message} ({TOO_LONG})" if is_too_long else message)
 
 
 def refused_form(error: ModelError, request: ChatRequest) -> ModelError:

@@ -96,11 +96,6 @@ def documents_of(request: ChatRequest) -> list[dict[str, str]]:
     return [{"doc_id": str(at), "text": wellformed(text)} for at, text in enumerate(texts)]
 
 
-def sglang_grammar(grammar: str) -> dict[str, object]:
-    """Return the field that constrains a reply of SGLang to a GBNF `grammar`."""
-    return {"ebnf": wellformed(grammar)}
-
-
 def vllm_grammar(grammar: str) -> dict[str, object]:
     """Return the field that constrains a reply of vLLM, 0.12 or later, to a GBNF `grammar`."""
     return {"structured_outputs": {"grammar": wellformed(grammar)}}

@@ -83,9 +83,13 @@ class ScrubbedModel:
                 reply = await self.model.complete(request)
                 return scrubbed_reply(_checked(reply), self._secrets)
         except ModelError as error:
-            # Changed in place, to keep its type and attributes.
-            error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
+            hide_in(error)
             raise
+
+
+def hide_in(error: ModelError) -> None:
+    """Mask secrets in the message of `error`, in place, to keep its type and attributes."""
+    error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
 
 
 def _own_code_failed(error: BaseException) -> PermanentModelError:

@@ -93,24 +93,22 @@ def missing_key(provider: str) -> str:
     return f"its key is missing: set {keys[0]}"
 
 
-def is_redirect(status: int) -> bool:
-    """Return whether `status` is that of a redirect."""
-    return status in _REDIRECT
+def refuse_redirect(
+    status: int, headers: Mapping[str, str], *, asked: str, source: str, key: str = ""
+) -> None:
+    """Raise `UnusableModelError` for an answer that redirects the request from the URL `asked`.
 
-
-def redirect_refused(
-    location: str, *, status: int, asked: str, source: str, key: str = ""
-) -> UnusableModelError:
-    """Return the error for a redirect, that is a status 3xx.
-
-    `location` is absolute or relative, and empty if the answer has none. The message shows the
-    status and the host, without path and query, which may contain a key, and without `key`.
+    The message shows the status and the host, without path and query, which may contain a key, and
+    without `key`.
     """
+    if status not in _REDIRECT:
+        return
+    location = headers.get("Location", "")
     problem = (
         f"redirects are not followed, and it leads to {_host(location, asked=asked)}: give the"
         " server's final address as the base URL"
     )
-    return UnusableModelError(f"{source}: {short_line(problem, status=status, key=key)}")
+    raise UnusableModelError(f"{source}: {short_line(problem, status=status, key=key)}")
 
 
 def _host(location: str, *, asked: str) -> str:

@@ -35,20 +35,24 @@ class _Server:
     """A server and its session; `root` is the address of endpoints outside OpenAI's interface."""
 
     session: aiohttp.ClientSession
-    base: URL
     root: URL
     model: str
 
-    async def get(self, url: URL) -> Any:  # noqa: ANN401  any JSON value
-        """Return the JSON at `url`, or None if the request is refused or the answer is not JSON."""
-        async with self.session.get(url, allow_redirects=False) as response:
-            return await _json(response)
-
-    async def post(self, path: str, fields: Mapping[str, object]) -> Any:  # noqa: ANN401  as above
-        """Return the JSON answer to `fields`, or None as `get` does."""
-        url = self.root / path
-        async with self.session.post(url, json=fields, allow_redirects=False) as response:
-            return await _json(response)
+    async def ask(self, url: URL, **fields: object) -> Any:  # noqa: ANN401  any JSON value
+        """Return the JSON at `url`, or the JSON answer to `fields`; None if the request fails."""
+        method = "POST" if fields else "GET"
+        async with self.session.request(
+            method, url, json=fields or None, allow_redirects=False
+        ) as response:
+            if response.status not in SUCCESS:
+                return None
+            received = bytearray()
+            async for chunk in response.content.iter_any():
+                received += chunk
+                if len(received) > _MOST_BYTES:
+                    response.close()
+                    return None
+            return json.loads(received)
 
 
 async def ask_server(
@@ -62,9 +66,14 @@ async def ask_server(
     base = URL(base_url)
     root = base.parent if base.name == "v1" else base
     try:
-        async with _session(key, seconds=min(seconds, _SECONDS)) as session:
-            server = _Server(session=session, base=base, root=root, model=model)
-            served = _served(await server.get(base / "models"), model)
+        async with aiohttp.ClientSession(
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=min(seconds, _SECONDS)),
+            auto_decompress=False,
+            headers={"Authorization": f"Bearer {key}", **IDENTITY},
+        ) as session:
+            server = _Server(session=session, root=root, model=model)
+            served = _served(await server.ask(base / "models"), model)
             match served.get("owned_by"):
                 case "llamacpp":
                     return await _from_llama_cpp(server, served)
@@ -82,23 +91,27 @@ async def ask_server(
 
 async def _from_llama_cpp(server: _Server, served: Mapping[str, Any]) -> TemplateTokens | None:
     count = min(int(served["meta"]["n_vocab"]), _MOST_TOKENS)
-    shown = await server.post("detokenize", {"tokens": list(range(count))})
+    shown = await server.ask(server.root / "detokenize", tokens=list(range(count)))
     marks = "\n".join(sorted(set(_MARK.findall(shown["content"]))))
-    cut = await server.post(
-        "tokenize",
-        {"content": marks, "parse_special": True, "add_special": False, "with_pieces": True},
+    cut = await server.ask(
+        server.root / "tokenize",
+        content=marks,
+        parse_special=True,
+        add_special=False,
+        with_pieces=True,
     )
     pieces = {piece["piece"] for piece in cut["tokens"] if isinstance(piece["piece"], str)}
     return _template_tokens(filter(_MARK.fullmatch, pieces), "llama.cpp's /tokenize")
 
 
 async def _from_vllm(server: _Server) -> TemplateTokens | None:
-    info = await server.get(server.root / "tokenizer_info")
+    info = await server.ask(server.root / "tokenizer_info")
     if info is not None:
         return _template_tokens(named_tokens(info), "vLLM's /tokenizer_info")
     for turns in (_TURNS, _TURNS[1:]):
-        fields = {"model": server.model, "messages": turns, "return_token_strs": True}
-        cut = await server.post("tokenize", fields)
+        cut = await server.ask(
+            server.root / "tokenize", model=server.model, messages=turns, return_token_strs=True
+        )
         if cut is not None:
             pieces = (str(piece).strip("▁ĠĊ \n") for piece in cut["token_strs"])
             return _template_tokens(filter(_MARK.fullmatch, pieces), "vLLM's /tokenize")
@@ -116,24 +129,3 @@ def _served(models: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401  as ab
         return {}
     listed = [model for model in models["data"] if isinstance(model, dict)]
     return next((model for model in listed if model.get("id") == name), listed[0] if listed else {})
-
-
-def _session(key: str, *, seconds: float) -> aiohttp.ClientSession:
-    return aiohttp.ClientSession(
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=seconds),
-        auto_decompress=False,
-        headers={"Authorization": f"Bearer {key}", **IDENTITY},
-    )
-
-
-async def _json(response: aiohttp.ClientResponse) -> Any:  # noqa: ANN401  as above
-    if response.status not in SUCCESS:
-        return None
-    received = bytearray()
-    async for chunk in response.content.iter_any():
-        received += chunk
-        if len(received) > _MOST_BYTES:
-            response.close()
-            return None
-    return json.loads(received)

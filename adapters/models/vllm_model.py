@@ -28,7 +28,7 @@ import torch
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.writing import Prompt, Token, Written
-from spanjury.adapters.models.local_model import Batching, LocalModel, Worker, folder_of, working
+from spanjury.adapters.models.local_model import LocalModel, Worker, folder_of, working
 from spanjury.judges.core import (
     ChatModel,
     ConfigError,
@@ -43,7 +43,9 @@ from spanjury.judges.core.lazy import library
 
 _VLLM = "vllm"
 _FORMS: frozenset[Form] = frozenset({"bounded-schema", "schema", "grammar"})
-_BATCHING = Batching(rows=1024, tokens=None)
+"""All: vLLM constrains each token by a schema or a grammar."""
+
+_ROWS = 1024  # prompts per call; vLLM divides them
 _ENDS = ("stop", "length")
 
 
@@ -55,21 +57,6 @@ class VllmWeights:
     chat: ChatTokens
     vllm: ModuleType
     engine: Any  # `vllm.LLM`, untyped as vLLM may be absent
-
-    @property
-    def context(self) -> int:
-        """Maximum number of tokens of prompt and reply together."""
-        return int(self.engine.llm_engine.model_config.max_model_len)
-
-    @property
-    def forms(self) -> frozenset[Form]:
-        """All: vLLM constrains each token by a schema or a grammar."""
-        return _FORMS
-
-    @property
-    def signature(self) -> str:
-        """The weights and the version of vLLM."""
-        return signature(_VLLM, weights=self.identity, vllm=version(_VLLM))
 
     def write(
         self, prompts: Sequence[Prompt], dropped: Callable[[int], bool]
@@ -87,7 +74,9 @@ class VllmWeights:
             )
         except ValueError as error:
             if len(prompts) == 1:
-                return [_refusal(prompts[0], error)]
+                has_form = bool(prompts[0].schema or prompts[0].grammar)
+                kind = FormRefusedError if has_form else PermanentModelError
+                return [kind(f"vLLM refuses the request: {error}")]
         except Exception as error:  # foreign code may raise anything; callers wait
             raise PermanentModelError(f"vLLM failed: {error!r}") from error
         else:
@@ -125,8 +114,14 @@ async def open_vllm(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     """
     folder = folder_of(name, options=options)
     weights = await anyio.to_thread.run_sync(_load, folder)
-    async with working(Worker(write=weights.write, batching=_BATCHING)) as worker:
-        yield LocalModel(loaded=weights, worker=worker)
+    async with working(Worker(write=weights.write, rows=_ROWS, tokens=None)) as worker:
+        yield LocalModel(
+            chat=weights.chat,
+            context=int(weights.engine.llm_engine.model_config.max_model_len),
+            forms=_FORMS,
+            signature=signature(_VLLM, weights=weights.identity, vllm=version(_VLLM)),
+            worker=worker,
+        )
 
 
 def _load(name: str) -> VllmWeights:
@@ -148,11 +143,6 @@ def _load(name: str) -> VllmWeights:
     except Exception as error:  # foreign code may raise anything
         raise ConfigError(f"vLLM cannot load {name!r}: {error}") from error
     return VllmWeights(identity=base.identity, chat=chat, vllm=vllm, engine=engine)
-
-
-def _refusal(prompt: Prompt, error: ValueError) -> ModelError:
-    kind = FormRefusedError if prompt.schema or prompt.grammar else PermanentModelError
-    return kind(f"vLLM refuses the request: {error}")
 
 
 def _written(prompt: Prompt, output: Any) -> Written | ModelError:  # noqa: ANN401  vLLM's

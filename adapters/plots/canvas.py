@@ -101,7 +101,8 @@ def say_empty(axes: Axes) -> None:
 
 def note(figure: Figure, lines: Sequence[str]) -> None:
     """Write lines of text below the picture."""
-    wrapped = [part for line in lines for part in wrap(_drawable(line), _note_width(figure))]
+    width = max(30, int(figure.get_figwidth() * 14))  # characters that fit on a line
+    wrapped = [part for line in lines for part in wrap(_drawable(line), width)]
     if wrapped:
         figure.supxlabel("\n".join(wrapped), fontsize=8, color="#404040", x=0.01, ha="left")
 
@@ -126,11 +127,6 @@ def _in_two_lines(text: str, width: int) -> str:
         return f"{text[: round(middle)]}\n{text[round(middle) :]}"
     at = min(spaces, key=lambda space: abs(space - middle))
     return f"{text[:at]}\n{text[at + 1 :]}"
-
-
-def _note_width(figure: Figure) -> int:
-    """Return the number of characters of a note that fit on a line."""
-    return max(30, int(figure.get_figwidth() * 14))
 
 
 def _drawable(text: str) -> str:

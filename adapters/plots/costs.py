@@ -1,15 +1,16 @@
 """Pictures of correlation against cost."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
+from numpy.typing import NDArray
 
 from spanjury.adapters.plots.canvas import (
     COLOURS,
@@ -24,8 +25,7 @@ from spanjury.adapters.plots.canvas import labels as make_labels
 from spanjury.adapters.plots.meta_inputs import ScorerCost
 
 Point = tuple[float, float]
-Box = tuple[float, float, float, float]
-"""Left, lower, right and upper edge."""
+FloatArray = NDArray[np.float64]
 
 _SIZE = 7.0
 """Size of the labels, in points."""
@@ -54,7 +54,8 @@ def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: 
     be read. `unit` is that of the costs, such as ``CPU seconds``; "per 1,000 texts" is added.
     """
     shown = [scorer for scorer in scorers if math.isfinite(scorer.cost + scorer.correlation)]
-    free_at = _free_at(shown)
+    paid = [scorer.cost for scorer in shown if scorer.cost > 0]
+    free_at = min(paid) / 10 if paid else 1.0  # a logarithmic axis has no zero
     points = [(scorer.cost or free_at, scorer.correlation) for scorer in shown]
     with drawing(*paths):
         figure, axes = new_figure(9, 6 + 0.05 * max(0, len(shown) - 20))
@@ -77,19 +78,14 @@ def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: 
             paid_from = _draw_free_strip(axes, free_at)
             notes.append("In the grey strip: at no cost")
         _format_costs(axes, paid_from)
-        notes += _left_out(scorers, shown)
+        if missing := [scorer.name for scorer in scorers if scorer not in shown]:
+            notes.append(f"Without a cost or a correlation: {', '.join(missing)}")
         note(figure, notes)
         figure.draw_without_rendering()  # computes the positions of the axes
         figure.set_layout_engine("none")
         names = make_labels([scorer.name for scorer in shown])
         _write_names(figure, points, names=names, front=front)
         save(figure, *paths)
-
-
-def _free_at(shown: Sequence[ScorerCost]) -> float:
-    """Return the position of free scorers, since a logarithmic axis has no zero."""
-    paid = [scorer.cost for scorer in shown if scorer.cost > 0]
-    return min(paid) / 10 if paid else 1.0
 
 
 def _draw_free_strip(axes: Axes, free_at: float) -> float:
@@ -144,11 +140,6 @@ def _draw_points(
     return marks, make_labels(kinds)
 
 
-def _left_out(scorers: Sequence[ScorerCost], shown: Sequence[ScorerCost]) -> list[str]:
-    missing = [scorer.name for scorer in scorers if scorer not in shown]
-    return [f"Without a cost or a correlation: {', '.join(missing)}"] if missing else []
-
-
 def _write_names(
     figure: Figure, points: Sequence[Point], *, names: Sequence[str], front: Sequence[Point]
 ) -> None:
@@ -182,20 +173,12 @@ def _write_names(
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Spot:
-    right: float
-    up: float
-    box: Box
-    far: bool
-
-
 def place_labels(
     points: Sequence[Point],
     names: Sequence[str],
     *,
     size: float,
-    frame: Box,
+    frame: tuple[float, float, float, float],
     lines: Sequence[tuple[Point, Point]],
 ) -> list[tuple[float, float, bool]]:
     """Choose a position for each label, close to its point, in the given order.
@@ -207,50 +190,41 @@ def place_labels(
     Returns the offset of each label's lower left corner from its point, and whether it is so far
     that a line should join them. If no position is free, the least covered one is used.
     """
-    taken = [_around(point, wide=_POINT, high=_POINT) for point in points]
-    taken += [
-        (min(a, c) - 1, min(b, d) - 1, max(a, c) + 1, max(b, d) + 1) for (a, b), (c, d) in lines
-    ]
+    marks = np.array(points, dtype=np.float64).reshape(-1, 2)
+    ends = np.array(lines, dtype=np.float64).reshape(-1, 2, 2)
+    around_points = np.hstack([marks - _POINT, marks + _POINT])
+    around_lines = np.hstack([ends.min(axis=1) - 1, ends.max(axis=1) + 1])
+    taken = np.vstack([around_points, around_lines])
     labels = []
-    for point, name in zip(points, names, strict=True):
+    for point, name in zip(marks, names, strict=True):
         parts = name.split("\n")
-        wide = max(map(len, parts)) * size * _LETTER
-        high = len(parts) * size * _LINE
-        candidates = _spots(point, wide=wide, high=high)
-        best = min(candidates, key=lambda candidate: _cover(candidate.box, taken, frame))
-        taken.append(best.box)
-        labels.append((best.right, best.up, best.far))
+        area = np.array([max(map(len, parts)) * _LETTER, len(parts) * _LINE]) * size
+        boxes = _boxes(point, area)
+        outside = area.prod() - _common(boxes, np.array(frame))
+        # Area outside the frame counts ten times.
+        cover = 10 * outside + _common(boxes[:, None], taken).sum(axis=1)
+        best = int(cover.round(6).argmin())
+        taken = np.vstack([taken, boxes[best]])
+        right, up = (boxes[best, :2] - point).tolist()
+        labels.append((right, up, best >= _STEPS))
     return labels
 
 
-def _spots(point: Point, *, wide: float, high: float) -> Iterator[_Spot]:
-    """Yield positions in rings around a point: the nearest ring first, each from the right."""
-    for ring in range(_RINGS):
-        away = _NEAR + ring * high * 0.9
-        for step in range(_STEPS):
-            turn = 2 * math.pi * step / _STEPS
-            middle = (
-                point[0] + math.cos(turn) * (away + wide / 2),
-                point[1] + math.sin(turn) * (away + high / 2),
-            )
-            box = _around(middle, wide=wide / 2, high=high / 2)
-            moved = (box[0] - point[0], box[1] - point[1])
-            yield _Spot(right=moved[0], up=moved[1], box=box, far=ring > 0)
+def _boxes(point: FloatArray, area: FloatArray) -> FloatArray:
+    """Return boxes of an area in rings around a point: the nearest ring first, each from the right.
+
+    The last axis has the left, lower, right and upper edge.
+    """
+    turns = 2 * np.pi * np.arange(_STEPS) / _STEPS
+    directions = np.column_stack([np.cos(turns), np.sin(turns)])
+    away = _NEAR + np.arange(_RINGS) * area[1] * 0.9
+    middles = (point + directions * (away[:, None, None] + area / 2)).reshape(-1, 2)
+    return np.hstack([middles - area / 2, middles + area / 2])
 
 
-def _around(middle: Point, *, wide: float, high: float) -> Box:
-    x, y = middle
-    return (x - wide, y - high, x + wide, y + high)
-
-
-def _cover(box: Box, taken: Sequence[Box], frame: Box) -> float:
-    """Return the area of a box that is taken; area outside the frame counts ten times."""
-    area = (box[2] - box[0]) * (box[3] - box[1])
-    outside = area - _common(box, frame)
-    return round(10 * outside + sum(_common(box, box_taken) for box_taken in taken), 6)
-
-
-def _common(first: Box, other: Box) -> float:
-    wide = min(first[2], other[2]) - max(first[0], other[0])
-    high = min(first[3], other[3]) - max(first[1], other[1])
-    return wide * high if wide > 0 and high > 0 else 0.0
+def _common(boxes: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the area that each box shares with each other; their shapes are broadcast."""
+    upper = np.minimum(boxes[..., 2:], others[..., 2:])
+    lower = np.maximum(boxes[..., :2], others[..., :2])
+    shared: FloatArray = np.maximum(upper - lower, 0).prod(axis=-1)
+    return shared

@@ -26,51 +26,39 @@ _ACROSS = 3
 """Maximum number of panels side by side; more would be too small to read on a page."""
 
 
-class Stack(Protocol):
-    """Shares of reports by their original score."""
+class _Stack(Protocol):
+    """Shares of reports by their original score, with the change that was made as the title.
+
+    For ``n`` original scores and ``m`` parts of each bar, `shares` has the shape ``(n, m)`` and
+    numbers in ``[0, 1]``. `reports`, ``(n,)``, are the numbers of reports.
+    """
 
     @property
-    def title(self) -> str:
-        """The change that was made."""
+    def title(self) -> str: ...
+    @property
+    def scores(self) -> Sequence[int]: ...
+    @property
+    def parts(self) -> Sequence[str]: ...
+    @property
+    def shares(self) -> ArrayLike: ...
+    @property
+    def reports(self) -> ArrayLike: ...
+
+
+class _Curve(Protocol):
+    """A named line: a mean and its spread, at least 0, at each of several ascending positions."""
 
     @property
-    def scores(self) -> Sequence[int]:
-        """The ``n`` original scores."""
-
+    def name(self) -> str: ...
     @property
-    def parts(self) -> Sequence[str]:
-        """The ``m`` parts of each bar."""
-
+    def x(self) -> Sequence[int]: ...
     @property
-    def shares(self) -> ArrayLike:
-        """Shape ``(n, m)``, in ``[0, 1]``."""
-
+    def mean(self) -> Sequence[float]: ...
     @property
-    def reports(self) -> ArrayLike:
-        """Shape ``(n,)``: number of reports for each score."""
+    def spread(self) -> Sequence[float]: ...
 
 
-class Curve(Protocol):
-    """A mean and its spread at each of several positions."""
-
-    @property
-    def name(self) -> str:
-        """Name of the line."""
-
-    @property
-    def x(self) -> Sequence[int]:
-        """The positions, in ascending order."""
-
-    @property
-    def mean(self) -> Sequence[float]:
-        """One mean per position."""
-
-    @property
-    def spread(self) -> Sequence[float]:
-        """One spread per position, at least 0."""
-
-
-def draw_stacks(*paths: Path, panels: Mapping[str, Sequence[Stack]]) -> None:
+def draw_stacks(*paths: Path, panels: Mapping[str, Sequence[_Stack]]) -> None:
     """Draw stacked bars, with one or more rows of panels per name; empty names are skipped."""
     rows = [
         (name, stacks[first : first + _ACROSS])
@@ -94,7 +82,7 @@ def draw_stacks(*paths: Path, panels: Mapping[str, Sequence[Stack]]) -> None:
 
 
 def draw_curves(
-    *paths: Path, panels: Mapping[str, Sequence[Curve]], measure: tuple[str, str]
+    *paths: Path, panels: Mapping[str, Sequence[_Curve]], measure: tuple[str, str]
 ) -> None:
     """Draw curves with their spread shaded, one panel per name; empty ones are skipped.
 
@@ -125,7 +113,7 @@ def _panels(down: int, across: int) -> tuple[Figure, list[list[Axes]]]:
     return figure, [list(line) for line in grid]
 
 
-def _bars(axes: Axes, stack: Stack) -> None:
+def _bars(axes: Axes, stack: _Stack) -> None:
     """Draw one stacked bar per score, with its number of reports above it."""
     shares = np.asarray(stack.shares, dtype=np.float64)
     bottoms = np.cumsum(shares, axis=1) - shares
@@ -158,7 +146,7 @@ def _broken(name: str) -> str:
     return name.replace(", ", "\n")
 
 
-def _line(axes: Axes, curve: Curve) -> None:
+def _line(axes: Axes, curve: _Curve) -> None:
     mean, spread = (np.asarray(part, dtype=np.float64) for part in (curve.mean, curve.spread))
     (drawn,) = axes.plot(list(curve.x), mean, marker="o", markersize=3, label=curve.name)
     axes.fill_between(

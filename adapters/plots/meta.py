@@ -228,7 +228,8 @@ def draw_ranking(*paths: Path, systems: Sequence[SystemScore], measure: str) -> 
         axes.set_axisbelow(True)
         axes.margins(x=0.12)
         axes.set_xlabel(measure)
-        note(figure, _ranking_notes(ranked))
+        without = sum(math.isnan(system.low + system.high) for system in ranked)
+        note(figure, [f"{without} of {len(ranked)} without an interval"] if without else [])
         save(figure, *paths)
 
 
@@ -252,8 +253,3 @@ def _system(axes: Axes, system: SystemScore, *, row: int) -> None:
         va="center",
         fontsize=7.5,
     )
-
-
-def _ranking_notes(ranked: Sequence[SystemScore]) -> list[str]:
-    without = sum(math.isnan(system.low + system.high) for system in ranked)
-    return [f"{without} of {len(ranked)} without an interval"] if without else []

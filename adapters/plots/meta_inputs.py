@@ -1,7 +1,6 @@
 """Inputs for pictures of a comparison with people: names and numbers, without matplotlib."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,7 +87,9 @@ class EnsembleCurve:
     high: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        _same_lengths(self.sizes, self.mean, self.low, self.high)
+        lengths = [len(part) for part in (self.sizes, self.mean, self.low, self.high)]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"expected parts of the same length, got {lengths}")
         if not self.sizes or sorted(set(self.sizes)) != list(self.sizes):
             raise ValueError(f"expected ascending sizes, got {self.sizes}")
 
@@ -110,9 +111,3 @@ class SystemScore:
             raise ValueError(
                 f"the score of {self.name!r}, {self.score}, is not in [{self.low}, {self.high}]"
             )
-
-
-def _same_lengths(*parts: Sequence[object]) -> None:
-    lengths = [len(part) for part in parts]
-    if len(set(lengths)) > 1:
-        raise ValueError(f"expected parts of the same length, got {lengths}")

@@ -24,7 +24,6 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from spanjury.adapters.reading.card import (
-    CLASSES,
     FIRST_PIECES,
     INPUTS,
     MODEL,
@@ -70,10 +69,7 @@ def export(
     tokenizer: Tokenizer | PreTrainedTokenizerBase,
     folder: Path,
     *,
-    name: str = "reader",
-    version: str = VERSION,
     max_length: int = 192,
-    constants: Mapping[str, float] | None = None,
     quantised: bool = True,
 ) -> ReaderCard:
     """Write `model` into `folder`, which is created, and return its card.
@@ -88,12 +84,8 @@ def export(
         classes supported, contradicted, absent.
     tokenizer
         Must have ``[CLS]`` and ``[SEP]``; a transformers tokenizer must be a fast one.
-    name, version
-        Name and version of the model, for signatures.
     max_length
         Maximum number of pieces per window, as in training.
-    constants
-        The judge's constants, fitted to this model.
     quantised
         Whether weights are rounded to 8-bit integers: a quarter of the size, twice as fast.
     """
@@ -111,12 +103,10 @@ def export(
     if has_form:
         onnx.save(slim(onnx.load(folder / MODEL)), folder / MODEL)
     card = ReaderCard(
-        name=name,
-        version=version,
+        name="reader",
+        version=VERSION,
         files={file: file_digest(folder / file) for file in (MODEL, TOKENIZER)},
         max_length=max_length,
-        classes=CLASSES,
-        constants=dict(constants or {}),
     )
     write_reader_card(folder, card)
     return card
@@ -233,7 +223,15 @@ def slim(model: ModelProto) -> ModelProto:
     if not attentions:
         raise ValueError("the graph has no attention")
     for attention in attentions:
-        graph.replace(attention.old, _node(attention))
+        fused = helper.make_node(
+            "MultiHeadAttention",
+            [attention.queries, attention.keys, attention.values],
+            [attention.old.output[0]],
+            domain=_FUSED,
+            num_heads=attention.heads,
+        )
+        graph.before(attention.old, fused)
+        graph.graph.node.remove(attention.old)
     _keep_first_pieces(graph, attentions[-1])
     graph.drop_unused()
     slimmed.opset_import.append(helper.make_opsetid(_FUSED, 1))
@@ -296,10 +294,6 @@ class _Graph:
             return self.array(node.input[0])
         return self._arrays.get(tensor)
 
-    def replace(self, old: NodeProto, new: NodeProto) -> None:
-        self.before(old, new)
-        self.graph.node.remove(old)
-
     def before(self, node: NodeProto, new: NodeProto) -> None:
         self.graph.node.insert(list(self.graph.node).index(node), new)
 
@@ -357,16 +351,6 @@ def _last(graph: _Graph, shape: str) -> int:
     if array is not None:
         return int(array.flat[-1])
     return _last(graph, graph.above(shape, "Concat").input[-1])
-
-
-def _node(attention: _Attention) -> NodeProto:
-    return helper.make_node(
-        "MultiHeadAttention",
-        [attention.queries, attention.keys, attention.values],
-        [attention.old.output[0]],
-        domain=_FUSED,
-        num_heads=attention.heads,
-    )
 
 
 def _keep_first_pieces(graph: _Graph, last: _Attention) -> None:

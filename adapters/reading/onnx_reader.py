@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 from spanjury.adapters.reading import onnx_model
@@ -75,8 +75,4 @@ class OnnxReader(WindowReader):
 def _shared(folder: Path, identity: str) -> "Once[onnx_model.OnnxModel]":
     """Return the model of a folder; `identity` makes a new one once its files have changed."""
     del identity
-    return Once(partial(_load, folder))
-
-
-def _load(folder: Path) -> "onnx_model.OnnxModel":
-    return onnx_model.load_model(folder, read_reader_card(folder))
+    return Once(lambda: onnx_model.load_model(folder, read_reader_card(folder)))

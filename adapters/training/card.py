@@ -1,90 +1,51 @@
 """The model card of a trained model: its data, its training and its results."""
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from spanjury.adapters.training import curves
-from spanjury.adapters.training.job import DataStatistics, Judging, Progress, TrainingOptions
+from spanjury.adapters.training.job import DataStatistics, Progress
 from spanjury.judges.core import VERSION, code_span, markdown
+from spanjury.judges.core.lazy import library
 
 CARD = "README.md"
 CURVES = "curves.png"
 _PACKAGES = ("torch", "transformers", "peft", "xformers")
+"""Packages that can change the trained weights."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCard:
-    """The contents of a model card.
+def write_card(
+    folder: Path,
+    *,
+    front: Iterable[str],
+    data: DataStatistics,
+    rows: Iterable[tuple[object, object]],
+    device: str,
+    options: Mapping[str, object],
+    progress: Progress,
+    end: Iterable[str] = (),
+) -> None:
+    """Write `CARD` into a folder, and `CURVES` if matplotlib is installed.
 
-    `base_identity` identifies the base model. `examples` and `validation` are the numbers of
-    examples for training and validation. Of both together, `cut` lost the end of a source, and
-    `left_out` were skipped as too long. `judging` are the settings for the judge.
+    `front` are the lines before the data, and `end` those after the results. `rows` are numbers of
+    examples by use, and `device` says on what the model was trained.
     """
-
-    base: str
-    base_identity: str
-    data: DataStatistics
-    options: TrainingOptions
-    device: str
-    examples: int
-    validation: int
-    cut: int
-    left_out: int
-    progress: Progress
-    judging: Judging
-
-    def write(self, folder: Path) -> None:
-        """Write `CARD` into a folder, and `CURVES` if matplotlib is installed."""
-        draw(self.progress, folder)
-        results = [*result_lines(self.progress, folder), *_threshold_lines(self.judging)]
-        page = "\n".join([*self._front(), *self._data(), *self._training(), *results])
-        (folder / CARD).write_text(f"{page}\n", encoding="utf-8")
-
-    def _front(self) -> list[str]:
-        return [
-            "---",
-            "library_name: transformers",
-            "pipeline_tag: text-generation",
-            f"base_model: {json.dumps(self.base)}",  # YAML reads JSON's strings
-            "tags: [spanjury, error-spans, evaluation]",
-            "---",
-            "",
-            "# A judge that marks error spans",
-            "",
-            (
-                f"Trained by spanjury {VERSION} from {markdown(self.base_identity)} with low-rank"
-                " adapters, which are merged into the weights here; `adapter/` has them by"
-                " themselves."
-            ),
-            "",
-            "`--judge distilled:FOLDER` judges with it, and so does a server of this folder with",
-            f"`--judge {self._options()}`.",
-            "",
-        ]
-
-    def _options(self) -> str:
-        """Return the judge with the options that a folder implies, but a server does not."""
-        options = f"distilled:layout={self.judging.layout}"
-        chosen = self.judging.threshold
-        return options if chosen is None else f"{options},threshold={chosen.value:.4g}"
-
-    def _data(self) -> list[str]:
-        rows = [("training", self.examples), ("validation", self.validation)]
-        rows += [("with a source that was cut", self.cut), ("skipped as too long", self.left_out)]
-        return data_lines(self.data, rows)
-
-    def _training(self) -> list[str]:
-        return [
-            "## Training",
-            "",
-            f"On {self.device}; {self.progress.micro_batch_size} examples in memory at once.",
-            "",
-            *option_lines(asdict(self.options)),
-        ]
+    if find_spec("matplotlib") is not None:
+        _draw_curves(folder / CURVES, progress)
+    lines = [
+        *front,
+        *_data_lines(data, rows),
+        "## Training",
+        "",
+        f"On {device}.",
+        "",
+        *_option_lines(options),
+        *_result_lines(progress, folder),
+        *end,
+        "",
+    ]
+    (folder / CARD).write_text("\n".join(lines), encoding="utf-8")
 
 
 def add_to_card(folder: Path, section: str) -> None:
@@ -93,24 +54,25 @@ def add_to_card(folder: Path, section: str) -> None:
         file.write(f"\n{section}")
 
 
-def data_lines(data: DataStatistics, rows: Iterable[tuple[object, object]]) -> list[str]:
+def _data_lines(data: DataStatistics, rows: Iterable[tuple[object, object]]) -> list[str]:
     """Return the section about the data; `rows` are numbers of examples by use."""
     lines = ["## Data", "", f"From {code_span(data.source)} (digest {data.digest}).", ""]
-    lines += _table(("examples", "count"), rows)
+    lines += table(("examples", "count"), rows)
     for heading, counts in data.counts.items():
-        lines += _table((markdown(heading), "examples"), sorted(counts.items()))
+        lines += table((markdown(heading), "examples"), sorted(counts.items()))
     licences = ", ".join(sorted(set(data.licences))) or "not given"
     return [*lines, f"Licences of the sources and the teachers: {markdown(licences)}.", ""]
 
 
-def option_lines(options: Mapping[str, object]) -> list[str]:
+def _option_lines(options: Mapping[str, object]) -> list[str]:
     """Return tables of the training options, and of the versions of packages."""
     rows = [(name, "" if option is None else option) for name, option in options.items()]
-    versions = [("spanjury", VERSION), *package_versions().items()]
-    return [*_table(("option", "value"), rows), *_table(("package", "version"), versions)]
+    installed = [(package, version(package)) for package in _PACKAGES if find_spec(package)]
+    versions = [("spanjury", VERSION), *installed]
+    return [*table(("option", "value"), rows), *table(("package", "version"), versions)]
 
 
-def result_lines(done: Progress, folder: Path) -> list[str]:
+def _result_lines(done: Progress, folder: Path) -> list[str]:
     """Return the section about the course of training, with its picture if it is in `folder`."""
     speed = done.tokens / done.seconds if done.seconds else 0.0
     lines = [
@@ -120,51 +82,37 @@ def result_lines(done: Progress, folder: Path) -> list[str]:
         "",
     ]
     if done.losses:
-        lines += _table(("step", "loss in training"), [_rounded(done.losses[-1])])
+        lines += table(("step", "loss in training"), [_rounded(done.losses[-1])])
     if done.validations:
-        lines += _table(("step", "loss on validation"), map(_rounded, done.validations))
+        lines += table(("step", "loss on validation"), map(_rounded, done.validations))
     return [*lines, f"![How the loss fell]({CURVES})"] if (folder / CURVES).exists() else lines
 
 
-def draw(progress: Progress, folder: Path) -> None:
-    """Write `CURVES` into a folder if matplotlib is installed."""
-    if find_spec("matplotlib") is not None:
-        curves.draw_curves(
-            folder / CURVES, losses=progress.losses, validations=progress.validations
-        )
-
-
-def package_versions() -> dict[str, str]:
-    """Return the versions of installed packages that can change the trained weights."""
-    versions = {}
-    for package in _PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions
-
-
-def _threshold_lines(judging: Judging) -> list[str]:
-    """Return the table of the threshold and its validation results, if there is one."""
-    chosen = judging.threshold
-    if chosen is None:
-        return []
-    remark = (
-        f"catches {chosen.caught:.0%} of faulty texts, flags {chosen.false_alarms:.0%} of others"
-        f" ({chosen.examples} examples)"
+def _draw_curves(path: Path, progress: Progress) -> None:
+    """Draw the losses of training steps and validations as a PNG."""
+    picture = library("matplotlib.figure", extra="train").Figure(
+        figsize=(7, 4), layout="constrained"
     )
-    heads = ("threshold on P(error)", "on validation")
-    return ["", *_table(heads, [(f"{chosen.value:.4g}", remark)])]
+    axes = picture.add_subplot()
+    if progress.losses:
+        steps, losses = zip(*progress.losses, strict=True)
+        axes.plot(steps, losses, color="#9bb7d4", linewidth=1, label="training")
+    if progress.validations:
+        steps, losses = zip(*progress.validations, strict=True)
+        axes.plot(steps, losses, color="#b5442e", marker="o", label="validation")
+    axes.set_xlabel("step")
+    axes.set_ylabel("mean loss of an example (nats per token)")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    if progress.losses or progress.validations:
+        axes.legend(frameon=False)
+    picture.savefig(path, format="png", dpi=120)
 
 
-def _table(heads: tuple[str, str], rows: Iterable[tuple[object, object]]) -> list[str]:
-    lines = [f"| {_cell(left)} | {_cell(right)} |" for left, right in rows]
+def table(heads: tuple[str, str], rows: Iterable[tuple[object, object]]) -> list[str]:
+    """Return a table in Markdown of two columns, and an empty line."""
+    lines = [f"| {markdown(str(left))} | {markdown(str(right))} |" for left, right in rows]
     return [f"| {heads[0]} | {heads[1]} |", "| --- | --- |", *lines, ""]
-
-
-def _cell(value: object) -> str:
-    return markdown(str(value))
 
 
 def _rounded(row: tuple[int, float]) -> tuple[object, object]:

@@ -5,13 +5,9 @@ The file is replaced as a whole, so after a kill it is the last checkpoint or th
 
 import json
 import os
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -82,7 +78,11 @@ class CheckpointFile:
         except (OSError, SafetensorError, KeyError, ValueError) as error:
             raise StoreError(f"the checkpoint {self.path} cannot be read: {error}") from error
         _restore(tensors, model=model, optimizer=optimizer)
-        return _progress(record["progress"])
+        rows = {
+            name: [(int(step), float(loss)) for step, loss in record["progress"][name]]
+            for name in ("losses", "validations")
+        }
+        return Progress(**{**record["progress"], **rows})
 
     def remove(self) -> None:
         """Delete the last checkpoint."""
@@ -118,26 +118,6 @@ def open_checkpoint(
     return CheckpointFile(path=folder / CHECKPOINT, belongs_to={**belongs_to, **kept})
 
 
-@contextmanager
-def finished_files(folder: Path, *, last: str) -> Iterator[Path]:
-    """Yield a temporary folder for a model; then move its files into `folder`, `last` at the end.
-
-    So a kill never leaves an incomplete model. Raises `StoreError` if a file cannot be written.
-    """
-    try:
-        aside = Path(mkdtemp(prefix=".unfinished-", dir=folder))
-        try:
-            yield aside
-            for file in sorted(aside.iterdir(), key=lambda file: file.name == last):
-                if file.is_dir():
-                    shutil.rmtree(folder / file.name, ignore_errors=True)
-                file.replace(folder / file.name)
-        finally:
-            shutil.rmtree(aside)
-    except OSError as error:
-        raise StoreError(f"the model cannot be written into {folder}: {error}") from error
-
-
 def _learning(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
     """Return the trainable weights, in the optimizer's order."""
     return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
@@ -163,11 +143,3 @@ def _restore(
     torch.set_rng_state(tensors[_CPU])
     if torch.cuda.is_available() and _GPU in tensors:
         torch.cuda.set_rng_state(tensors[_GPU])
-
-
-def _progress(saved: Mapping[str, Any]) -> Progress:
-    rows = {key: [(int(at), float(loss)) for at, loss in saved[key]] for key in _ROWS}
-    return Progress(**{**saved, **rows})
-
-
-_ROWS = ("losses", "validations")

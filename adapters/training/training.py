@@ -13,7 +13,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -24,14 +23,10 @@ from spanjury.adapters.causal.attention import best_attention
 from spanjury.adapters.causal.base import Base, context_of, find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import ADAPTER, attach, merged, save_adapter
+from spanjury.adapters.model_files import finished_files
 from spanjury.adapters.torch_models import find_device, quietly
-from spanjury.adapters.training.card import ModelCard
-from spanjury.adapters.training.checkpoint import (
-    RECORD,
-    CheckpointFile,
-    finished_files,
-    open_checkpoint,
-)
+from spanjury.adapters.training.card import table, write_card
+from spanjury.adapters.training.checkpoint import RECORD, CheckpointFile, open_checkpoint
 from spanjury.adapters.training.job import (
     Judging,
     Progress,
@@ -44,7 +39,7 @@ from spanjury.adapters.training.job import (
 )
 from spanjury.adapters.training.rendering import Rendered, RenderedPairs, render_all
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import VERSION, ConfigError, markdown
 
 _LAST = "config.json"  # written last: it makes the folder a model
 
@@ -94,8 +89,7 @@ def train(
     )
     if outcome.finished:
         judging = _judging(job, adapted, checked, chat=chat)
-        card = _card(job, base, outcome, device=device, judging=judging)
-        _write(job.folder, adapted, base=base, chat=chat, card=card)
+        _write(job, adapted, outcome, base=base, chat=chat, device=device, judging=judging)
         checkpoints.remove()
     return outcome
 
@@ -153,34 +147,92 @@ def _judging(
     )
 
 
-def _card(
-    job: TrainingJob, base: Base, outcome: Trained, *, device: torch.device, judging: Judging
-) -> ModelCard:
-    return ModelCard(
-        base=base.name,
-        base_identity=base.identity,
-        data=job.data,
-        options=job.options,
-        device=str(device),
-        examples=len(job.pairs),
-        validation=len(job.validation),
-        cut=outcome.cut,
-        left_out=outcome.skipped,
-        progress=outcome.progress,
-        judging=judging,
-    )
-
-
 def _write(
-    folder: Path, adapted: PeftModel, *, base: Base, chat: ChatTokens, card: ModelCard
+    job: TrainingJob,
+    adapted: PeftModel,
+    outcome: Trained,
+    *,
+    base: Base,
+    chat: ChatTokens,
+    device: torch.device,
+    judging: Judging,
 ) -> None:
-    with finished_files(folder, last=_LAST) as aside:
+    """Write the model, its card, and the card's contents for programs."""
+    options, progress = asdict(job.options), outcome.progress
+    record = {
+        "base": base.name,
+        "base_identity": base.identity,
+        "data": asdict(job.data),
+        "options": options,
+        "device": str(device),
+        "examples": len(job.pairs),
+        "validation": len(job.validation),
+        "cut": outcome.cut,
+        "left_out": outcome.skipped,
+        "progress": asdict(progress),
+        "judging": asdict(judging),
+    }
+    with finished_files(job.folder, last=_LAST) as aside:
         save_adapter(adapted, aside / ADAPTER, base=base)
         with quietly():
             merged(adapted).save_pretrained(aside)
         chat.save(str(aside))
-        card.write(aside)
-        (aside / RECORD).write_text(json.dumps(asdict(card), indent=1), encoding="utf-8")
+        write_card(
+            aside,
+            front=_front(base, judging),
+            data=job.data,
+            rows=[
+                ("training", len(job.pairs)),
+                ("validation", len(job.validation)),
+                ("with a source that was cut", outcome.cut),
+                ("skipped as too long", outcome.skipped),
+            ],
+            device=f"{device}; {progress.micro_batch_size} examples in memory at once",
+            options=options,
+            progress=progress,
+            end=_threshold_lines(judging),
+        )
+        (aside / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+
+def _front(base: Base, judging: Judging) -> list[str]:
+    """Return the card's beginning, with the options that a folder implies but a server does not."""
+    judge = f"distilled:layout={judging.layout}"
+    if judging.threshold is not None:
+        judge += f",threshold={judging.threshold.value:.4g}"
+    return [
+        "---",
+        "library_name: transformers",
+        "pipeline_tag: text-generation",
+        f"base_model: {json.dumps(base.name)}",  # YAML reads JSON's strings
+        "tags: [spanjury, error-spans, evaluation]",
+        "---",
+        "",
+        "# A judge that marks error spans",
+        "",
+        (
+            f"Trained by spanjury {VERSION} from {markdown(base.identity)} with low-rank"
+            " adapters, which are merged into the weights here; `adapter/` has them by"
+            " themselves."
+        ),
+        "",
+        "`--judge distilled:FOLDER` judges with it, and so does a server of this folder with",
+        f"`--judge {judge}`.",
+        "",
+    ]
+
+
+def _threshold_lines(judging: Judging) -> list[str]:
+    """Return the table of the threshold and its validation results, if there is one."""
+    chosen = judging.threshold
+    if chosen is None:
+        return []
+    remark = (
+        f"catches {chosen.caught:.0%} of faulty texts, flags {chosen.false_alarms:.0%} of others"
+        f" ({chosen.examples} examples)"
+    )
+    heads = ("threshold on P(error)", "on validation")
+    return ["", *table(heads, [(f"{chosen.value:.4g}", remark)])]
 
 
 def error_probabilities(

@@ -12,7 +12,6 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,18 +19,18 @@ import torch
 from bert_score.utils import model2layers  # type: ignore[import-untyped]  # it brings no types
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
-from spanjury.adapters.weights.checkpoint import Checkpoint
-from spanjury.adapters.weights.encoder import Encoder, EncoderMetric, Idf, token_weights
+from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
+from spanjury.adapters.weights.encoder import Encoder, Idf, token_weights
 from spanjury.adapters.weights.movers import TokenSimilarities
 from spanjury.adapters.weights.tokens import Pieces
-from spanjury.judges.core import Sample, signature
+from spanjury.judges.core import Sample
 
 Measure = Literal["f1", "precision", "recall"]
 _PREFIXED = (GPT2Tokenizer, RobertaTokenizer)  # first words have other tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BERTScore(EncoderMetric):
+class BERTScore(CheckpointMetric):
     """Similarity of meaning, token by token.
 
     Parameters
@@ -56,29 +55,17 @@ class BERTScore(EncoderMetric):
     def __post_init__(self) -> None:
         if self.measure not in get_args(Measure):
             raise ValueError(f"measure must be one of {get_args(Measure)}, got {self.measure!r}")
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        encoder = self._find_encoder("bertscore")
-        object.__setattr__(self, "_layer", _layer_of(encoder, self.layer))
+        checkpoint = self._find("bertscore", Encoder)
+        object.__setattr__(self, "_layer", _layer_of(checkpoint, self.layer))
 
     @property
     def signature(self) -> str:
         """The model, the layer, the weighting and the measure."""
-        return signature(
-            "bertscore",
-            model=self._checkpoint.identity,
-            measure=self.measure,
-            layer=self._layer,
-            idf=self.idf,
-            max_tokens=self._checkpoint.window,
-            device=self._checkpoint.device,
-            transformers=version("transformers"),
-            torch=version("torch"),
-        )
+        return self._signature("bertscore", measure=self.measure, layer=self._layer, idf=self.idf)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score in ``[-1, 1]`` per sample, for its only reference."""
-        encoder = self._encoder.get()
+        encoder: Encoder = self._engine.get()
         texts = [_texts(encoder, sample) for sample in samples]
         pieces = encoder.pieces(texts)
         idf = Idf.of(pieces[reference].ids for _, reference in texts) if self.idf else None
@@ -92,17 +79,14 @@ class BERTScore(EncoderMetric):
 
     def similarities(self, sample: Sample, /) -> TokenSimilarities:
         """Return the similarities of the output's tokens to those of the first reference."""
-        encoder = self._encoder.get()
+        encoder: Encoder = self._engine.get()
         texts = _texts(encoder, sample)
         pieces = encoder.pieces([texts])
         ((first, second),) = encoder.pairs(
             [texts], pieces, layers=lambda states: states[self._layer], batch_size=1
         )
         own = [np.flatnonzero(pieces[text].content) for text in texts]
-        output, reference = (
-            tuple(encoder.tokeniser.written([pieces[text].ids[index] for index in indices]))
-            for text, indices in zip(texts, own, strict=True)
-        )
+        output, reference = (tuple(encoder.tokeniser.written(pieces[text].own)) for text in texts)
         if not output or not reference:
             return TokenSimilarities(output, reference, np.zeros((len(output), len(reference))))
         left, right = (torch.nn.functional.normalize(part, dim=-1) for part in (first, second))

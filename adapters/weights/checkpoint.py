@@ -1,8 +1,12 @@
 """Checkpoints: a model's folder, found without network access and loaded silently."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import AutoConfig, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -15,7 +19,8 @@ from spanjury.adapters.torch_models import (
     load_tokenizer,
     load_weights,
 )
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, signature
+from spanjury.judges.core.lazy import Once
 
 _DIGESTED = {".json", ".txt", ".model", ".safetensors", ".bin"}
 _NOT_FOR_TORCH = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "*.gguf", "*/*"]
@@ -39,7 +44,12 @@ class Checkpoint:
     @property
     def window(self) -> int:
         """Maximum number of tokens per input."""
-        limits = [self._positions(), self._tokenizer_limit()]
+        positions = getattr(self.config, "max_position_embeddings", None) or 0
+        if self.config.model_type in OFFSET_POSITIONS:
+            positions -= (self.config.pad_token_id or 0) + 1
+        file = self.folder / "tokenizer_config.json"
+        settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        limits = (int(positions), int(settings.get("model_max_length") or 0))
         return min((limit for limit in limits if 0 < limit < 1 << 30), default=_DEFAULT_WINDOW)
 
     def tokenizer(self) -> PreTrainedTokenizerBase:
@@ -62,17 +72,6 @@ class Checkpoint:
             )
         ready: PreTrainedModel = model.to(self.device)  # type: ignore[arg-type]  # transformers hides the signature
         return ready
-
-    def _positions(self) -> int:
-        positions = getattr(self.config, "max_position_embeddings", None) or 0
-        if self.config.model_type in OFFSET_POSITIONS:
-            return int(positions) - (self.config.pad_token_id or 0) - 1
-        return int(positions)
-
-    def _tokenizer_limit(self) -> int:
-        file = self.folder / "tokenizer_config.json"
-        settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-        return int(settings.get("model_max_length") or 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +98,35 @@ class CheckpointMetric:
     download: bool = False
     device: str = "cpu"
     _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
+    _engine: Once[Any] = field(init=False, repr=False, compare=False)
 
-    def _find_checkpoint(self, name: str) -> Checkpoint:
-        """Find and store the model of the metric called `name`."""
+    @property
+    def cut_texts(self) -> int:
+        """Number of texts that exceeded the model's maximum, since the metric was made."""
+        engine = self._engine.peek()
+        return engine.tokeniser.cut if engine else 0
+
+    def _find(self, name: str, engine: Callable[[Checkpoint], object]) -> Checkpoint:
+        """Find the model of the metric called `name`; `engine` will load it when it is needed."""
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
         checkpoint = find_checkpoint(name, self.model, download=self.download, device=self.device)
         object.__setattr__(self, "_checkpoint", checkpoint)  # the dataclass is frozen
+        object.__setattr__(self, "_engine", Once(partial(engine, checkpoint)))
         return checkpoint
+
+    def _signature(self, name: str, *, library: str = "", **options: object) -> str:
+        """Return the signature: the model, its `options`, and the versions of libraries."""
+        return signature(
+            name,
+            model=self._checkpoint.identity,
+            **options,
+            max_tokens=self._checkpoint.window,
+            device=self._checkpoint.device,
+            **({library: version(library)} if library else {}),
+            transformers=version("transformers"),
+            torch=version("torch"),
+        )
 
 
 def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> Checkpoint:
@@ -115,12 +137,19 @@ def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> 
     """
     if not model:
         raise ConfigError(f"{metric} needs a model: --metric {metric}:model=FOLDER_OR_HUB_ID")
-    folder = _folder(metric, model, download=download)
+    folder = Path(model)
+    is_hub_id = not folder.is_dir()
+    if is_hub_id:
+        absent = (
+            f"{metric}: {model!r} is neither a folder nor a model in the Hugging Face cache;"
+            f" name a folder, or fetch it: --metric {metric}:model={model},download=true"
+        )
+        folder = hub_folder(model, download=download, absent=absent, unwanted=_NOT_FOR_TORCH)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{model!r} is not a model that transformers knows: {error}") from error
-    called = Path(model).name if Path(model).is_dir() else model
+    called = model if is_hub_id else folder.name
     return Checkpoint(
         name=model,
         identity=f"{called}@{model_digest(folder, suffixes=_DIGESTED)}",
@@ -128,13 +157,3 @@ def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> 
         config=config,
         device=find_device(device),
     )
-
-
-def _folder(metric: str, model: str, *, download: bool) -> Path:
-    if Path(model).is_dir():
-        return Path(model)
-    absent = (
-        f"{metric}: {model!r} is neither a folder nor a model in the Hugging Face cache;"
-        f" name a folder, or fetch it: --metric {metric}:model={model},download=true"
-    )
-    return hub_folder(model, download=download, absent=absent, unwanted=_NOT_FOR_TORCH)

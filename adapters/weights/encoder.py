@@ -3,16 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 
 import torch
 from transformers import AutoModel, PreTrainedModel
 
 from spanjury.adapters.model_files import batches
-from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
+from spanjury.adapters.weights.checkpoint import Checkpoint
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, padded
-from spanjury.judges.core.lazy import Once
 
 Layers = Callable[[tuple[torch.Tensor, ...]], torch.Tensor]
 """Combines all layers, the embeddings first, to one vector per token, ``(texts, tokens, size)``."""
@@ -77,25 +75,6 @@ class Encoder:
             by_text = dict(zip(texts, vectors, strict=True))
             none = torch.empty(0)
             yield from ((by_text.get(a, none), by_text.get(b, none)) for a, b in chunk)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncoderMetric(CheckpointMetric):
-    """A metric with an encoder."""
-
-    _encoder: Once[Encoder] = field(init=False, repr=False, compare=False)
-
-    @property
-    def cut_texts(self) -> int:
-        """Number of texts that exceeded the model's maximum, since the metric was made."""
-        encoder = self._encoder.peek()
-        return encoder.tokeniser.cut if encoder else 0
-
-    def _find_encoder(self, name: str) -> Checkpoint:
-        """Find the model of the metric called `name`, and prepare its encoder."""
-        checkpoint = self._find_checkpoint(name)
-        object.__setattr__(self, "_encoder", Once(partial(Encoder, checkpoint)))
-        return checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,8 @@ References
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from typing import Literal, get_args
 
 import torch
@@ -24,57 +23,55 @@ from transformers import AutoModelForSeq2SeqLM
 from spanjury.adapters.model_files import batches
 from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser, padded
-from spanjury.judges.core import ConfigError, Sample, signature
-from spanjury.judges.core.lazy import Once
+from spanjury.judges.core import ConfigError, Sample
 
 _TOKENS = 1 << 12  # per batch, since each has logits for the whole vocabulary
 _IGNORED = -100  # transformers' label for tokens without loss
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Languages:
-    """The languages of a multilingual model, in its own codes; empty for other models.
-
-    `read` is the language of the input, and `written` that of the predicted text.
-    """
-
-    read: str = ""
-    written: str = ""
-
-
 class Seq2Seq:
     """An encoder-decoder.
+
+    For a multilingual model, `read` is the language of the input and `written` that of the
+    predicted text, in its own codes. If `with_opening`, the special tokens before a text's first
+    token are predicted, too.
 
     Raises `ConfigError` if the model is not one, or needs a language that is missing or unknown.
     """
 
-    def __init__(self, checkpoint: Checkpoint, *, languages: Languages) -> None:
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        *,
+        with_opening: bool = False,
+        read: str = "",
+        written: str = "",
+    ) -> None:
         tokenizer = checkpoint.tokenizer()
         if hasattr(tokenizer, "src_lang"):
             tokens = set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab())
-            for code in (languages.read, languages.written):
+            for code in (read, written):
                 if not any(code and form in tokens for form in (code, f"__{code}__")):
                     raise ConfigError(
                         f"{checkpoint.name!r} needs a language that it knows; got {code!r}"
                     )
-            tokenizer.src_lang, tokenizer.tgt_lang = languages.read, languages.written
+            tokenizer.src_lang, tokenizer.tgt_lang = read, written
         self.tokeniser = Tokeniser(tokenizer, limit=checkpoint.window)
         self._model = checkpoint.load(AutoModelForSeq2SeqLM)
         self._device = checkpoint.device
+        self._with_opening = with_opening
         self._guess = -math.log(self._model.config.vocab_size)
 
-    def log_likelihoods(
-        self, pairs: Sequence[tuple[str, str]], *, batch_size: int, with_opening: bool
-    ) -> list[float]:
+    def log_likelihoods(self, pairs: Sequence[tuple[str, str]], *, batch_size: int) -> list[float]:
         """Return the mean log-probability (natural) of the tokens of each pair's second text.
 
-        The first text of a pair is the input. The second is predicted, including its end token and,
-        with `with_opening`, its start token. `batch_size` does not affect the values, which are
-        never positive. A pair of empty texts gets 0; a pair with one empty text gets the value of a
-        uniform guess, ``-log(vocabulary)``.
+        The first text of a pair is the input. The second is predicted, including its end token.
+        `batch_size` does not affect the values, which are never positive. A pair of empty texts
+        gets 0; a pair with one empty text gets the value of a uniform guess, ``-log(vocabulary)``.
         """
-        scores = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
-        rows = [row for row, pair in enumerate(pairs) if all(text.strip() for text in pair)]
+        texts = [[bool(text.strip()) for text in pair] for pair in pairs]
+        scores = [self._guess if any(pair) else 0.0 for pair in texts]
+        rows = [row for row, pair in enumerate(texts) if all(pair)]
         cut = [
             (
                 self.tokeniser.pieces(pairs[row][0]),
@@ -84,14 +81,12 @@ class Seq2Seq:
         ]
         lengths = [max(len(read.ids), len(written.ids)) for read, written in cut]
         for batch in batches(lengths, size=batch_size, tokens=_TOKENS):
-            means = self._means([cut[n] for n in batch], with_opening=with_opening)
+            means = self._means([cut[n] for n in batch])
             for number, mean in zip(batch, means, strict=True):
                 scores[rows[number]] = mean
         return scores
 
-    def _means(
-        self, batch: Sequence[tuple[Pieces, Pieces]], *, with_opening: bool
-    ) -> Iterator[float]:
+    def _means(self, batch: Sequence[tuple[Pieces, Pieces]]) -> Iterator[float]:
         ids, mask = padded(
             (read.ids for read, _ in batch), padding=self.tokeniser.padding, device=self._device
         )
@@ -101,7 +96,7 @@ class Seq2Seq:
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask, labels=labels).logits
             for row, (_, written) in enumerate(batch):
-                skipped = 0 if with_opening else _opening(written)
+                skipped = 0 if self._with_opening else _opening(written)
                 end = len(written.ids)
                 loss = torch.nn.functional.cross_entropy(
                     logits[row, skipped:end], labels[row, skipped:end]
@@ -113,67 +108,17 @@ class Seq2Seq:
 class LikelihoodMetric(CheckpointMetric):
     """A metric computed from the likelihood of one text under a model that reads another."""
 
-    _engine: Once[Seq2Seq] = field(init=False, repr=False, compare=False)
-    _with_opening: bool = field(init=False, repr=False, compare=False)
-
-    @property
-    def cut_texts(self) -> int:
-        """Number of texts that exceeded the model's maximum, since the metric was made."""
-        engine = self._engine.peek()
-        return engine.tokeniser.cut if engine else 0
-
-    def _find(self, name: str, *, languages: Languages, with_opening: bool) -> None:
-        """Find the model of the metric called `name`; it is loaded when needed.
-
-        `with_opening` says whether the special tokens before a text's first token are predicted,
-        too.
-        """
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        checkpoint = self._find_checkpoint(name)
-        engine = Once(partial(Seq2Seq, checkpoint, languages=languages))
-        object.__setattr__(self, "_engine", engine)  # the dataclass is frozen
-        object.__setattr__(self, "_with_opening", with_opening)
-
-    def _signature(self, name: str, **options: str) -> str:
-        """Return the metric's signature: the model, its `options`, and library versions."""
-        return signature(
-            name,
-            model=self._checkpoint.identity,
-            **options,
-            max_tokens=self._checkpoint.window,
-            device=self._checkpoint.device,
-            transformers=version("transformers"),
-            torch=version("torch"),
-        )
-
-    def _of_outputs(self, samples: Sequence[Sample]) -> list[float]:
-        """Return the mean log-probability of each output's tokens, given its only reference."""
-        return self._of([(sample.references[0], sample.output) for sample in samples])
-
-    def _of_references(self, samples: Sequence[Sample]) -> list[float]:
-        """Return the mean log-probability of each reference's tokens, given the output."""
-        return self._of([(sample.output, sample.references[0]) for sample in samples])
-
     def _of_both(self, samples: Sequence[Sample]) -> list[float]:
-        """Return the mean of both directions."""
+        """Return the mean of both directions between each output and its only reference."""
         forth = [(sample.references[0], sample.output) for sample in samples]
         means = self._of(forth + [(output, reference) for reference, output in forth])
         halves = zip(means[: len(forth)], means[len(forth) :], strict=True)
         return [(output + reference) / 2 for output, reference in halves]
 
-    def _from_sources(self, samples: Sequence[Sample]) -> list[float]:
-        """Return the mean log-probability of each output's tokens, given its source."""
-        return self._of([(sample.source, sample.output) for sample in samples])
-
     def _of(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return self._engine.get().log_likelihoods(
-            pairs, batch_size=self.batch_size, with_opening=self._with_opening
-        )
-
-
-def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
-    return ((not first.strip(), not second.strip()) for first, second in pairs)
+        """Return the mean log-probability of each pair's second text, given the first."""
+        engine: Seq2Seq = self._engine.get()
+        return engine.log_likelihoods(pairs, batch_size=self.batch_size)
 
 
 def _opening(pieces: Pieces) -> int:
@@ -201,7 +146,7 @@ class BARTScore(LikelihoodMetric):
         if self.direction not in get_args(Direction):
             choices = get_args(Direction)
             raise ValueError(f"direction must be one of {choices}, got {self.direction!r}")
-        self._find("bartscore", languages=Languages(), with_opening=True)
+        self._find("bartscore", partial(Seq2Seq, with_opening=True))
 
     @property
     def signature(self) -> str:
@@ -212,9 +157,10 @@ class BARTScore(LikelihoodMetric):
         """Return one score per sample, at most 0, for its only reference."""
         if self.direction == "f":
             return self._of_both(samples)
-        if self.direction == "precision":
-            return self._of_outputs(samples)
-        return self._of_references(samples)
+        pairs = [(sample.references[0], sample.output) for sample in samples]
+        if self.direction == "recall":
+            pairs = [(output, reference) for reference, output in pairs]
+        return self._of(pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +168,7 @@ class BARTScoreFromSource(LikelihoodMetric):
     """The mean log-probability of the output's tokens, given the source (faithfulness)."""
 
     def __post_init__(self) -> None:
-        self._find("bartscore-source", languages=Languages(), with_opening=True)
+        self._find("bartscore-source", partial(Seq2Seq, with_opening=True))
 
     @property
     def signature(self) -> str:
@@ -231,7 +177,7 @@ class BARTScoreFromSource(LikelihoodMetric):
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score per sample, at most 0, for its source."""
-        return self._from_sources(samples)
+        return self._of([(sample.source, sample.output) for sample in samples])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,8 +196,7 @@ class Prism(LikelihoodMetric):
     language: str = ""
 
     def __post_init__(self) -> None:
-        languages = Languages(read=self.language, written=self.language)
-        self._find("prism", languages=languages, with_opening=False)
+        self._find("prism", partial(Seq2Seq, read=self.language, written=self.language))
 
     @property
     def signature(self) -> str:
@@ -277,8 +222,8 @@ class PrismFromSource(LikelihoodMetric):
     source_language: str = ""
 
     def __post_init__(self) -> None:
-        languages = Languages(read=self.source_language, written=self.language)
-        self._find("prism-source", languages=languages, with_opening=False)
+        engine = partial(Seq2Seq, read=self.source_language, written=self.language)
+        self._find("prism-source", engine)
 
     @property
     def signature(self) -> str:
@@ -288,4 +233,4 @@ class PrismFromSource(LikelihoodMetric):
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score per sample, at most 0, for its source."""
-        return self._from_sources(samples)
+        return self._of([(sample.source, sample.output) for sample in samples])

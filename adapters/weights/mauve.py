@@ -10,7 +10,6 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,9 +17,10 @@ import torch
 from numpy.typing import ArrayLike
 from scipy.cluster.vq import kmeans, vq
 
-from spanjury.adapters.weights.encoder import EncoderMetric
+from spanjury.adapters.weights.checkpoint import CheckpointMetric
+from spanjury.adapters.weights.encoder import Encoder
 from spanjury.adapters.weights.tokens import Pieces
-from spanjury.judges.core import Sample, signature
+from spanjury.judges.core import Sample
 
 _KEPT_VARIANCE = 0.9  # [1] appendix C.3: principal components before clustering
 _MIXTURES = 25
@@ -31,7 +31,7 @@ _CHUNK = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MAUVE(EncoderMetric):
+class MAUVE(CheckpointMetric):
     """The area under the frontier of two kinds of error, as a score of a whole corpus.
 
     One kind is text that the system writes and people do not; the other is the reverse.
@@ -67,41 +67,37 @@ class MAUVE(EncoderMetric):
             )
         if not 0 < self.scale < np.inf:
             raise ValueError(f"scale must be above 0, got {self.scale!r}")
-        self._find_encoder("mauve")
+        self._find("mauve", Encoder)
 
     @property
     def signature(self) -> str:
         """The model and everything that affects the clustering."""
-        return signature(
+        return self._signature(
             "mauve",
-            model=self._checkpoint.identity,
+            library="scipy",
             pooling=self.pooling,
             buckets=self.buckets or "auto",
             scale=self.scale,
             seed=self.seed,
-            max_tokens=self._checkpoint.window,
-            device=self._checkpoint.device,
-            scipy=version("scipy"),
-            transformers=version("transformers"),
-            torch=version("torch"),
         )
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return one score in ``[0, 1]`` for all outputs against all references."""
         outputs = [sample.output for sample in samples]
         references = [reference for sample in samples for reference in sample.references]
+        fewer = min(len(outputs), len(references))
         vectors = self._embedded(list(dict.fromkeys(outputs + references)))
         p, q = histograms(
             np.stack([vectors[text] for text in outputs]),
             np.stack([vectors[text] for text in references]),
-            buckets=self.buckets or _buckets(min(len(outputs), len(references))),
+            buckets=self.buckets or max(2, round(fewer / _TEXTS_A_BUCKET)),
             seed=self.seed,
         )
         return frontier_area(p, q, scale=self.scale)
 
     def _embedded(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Return a vector for each text; zeros for a text without tokens."""
-        encoder = self._encoder.get()
+        encoder: Encoder = self._engine.get()
         pieces = {text: encoder.tokeniser.pieces(text) for text in texts}
         pooled: dict[str, np.ndarray] = {}
         kept = [text for text in texts if not pieces[text].empty and text.strip()]
@@ -190,7 +186,3 @@ def _principal(rows: np.ndarray, number: np.ndarray) -> np.ndarray:
     count = 1 + int(np.searchsorted(kept, _KEPT_VARIANCE * kept[-1]))
     points: np.ndarray = centred @ components[:count].T
     return points
-
-
-def _buckets(texts: int) -> int:
-    return max(2, round(texts / _TEXTS_A_BUCKET))

@@ -13,12 +13,12 @@ References
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from transformers import AutoModel
 
-from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.encoder import Encoder, EncoderMetric, Idf, token_weights
+from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric, find_checkpoint
+from spanjury.adapters.weights.encoder import Encoder, Idf, token_weights
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser
 from spanjury.judges.core import ConfigError, Sample, signature
 from spanjury.judges.core.lazy import Once
@@ -119,7 +119,7 @@ def token_flow(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MoverScore(EncoderMetric):
+class MoverScore(CheckpointMetric):
     """One minus the cost of moving one text's tokens to the other's.
 
     Parameters
@@ -142,26 +142,16 @@ class MoverScore(EncoderMetric):
             raise ValueError(
                 f"layers and batch_size must be 1 or more, got {self.layers!r}, {self.batch_size!r}"
             )
-        self._find_encoder("moverscore")
+        self._find("moverscore", Encoder)
 
     @property
     def signature(self) -> str:
         """The model, its layers and the weighting."""
-        return signature(
-            "moverscore",
-            model=self._checkpoint.identity,
-            layers=self.layers,
-            idf=self.idf,
-            max_tokens=self._checkpoint.window,
-            device=self._checkpoint.device,
-            pot=version("pot"),
-            transformers=version("transformers"),
-            torch=version("torch"),
-        )
+        return self._signature("moverscore", library="pot", layers=self.layers, idf=self.idf)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score in ``[-1, 1]`` per sample, for its only reference."""
-        encoder = self._encoder.get()
+        encoder: Encoder = self._engine.get()
         texts = [(sample.output.strip(), sample.references[0].strip()) for sample in samples]
         pieces = encoder.pieces(texts)
         outputs = Idf.of(pieces[output].ids for output, _ in texts) if self.idf else None
@@ -177,7 +167,7 @@ class MoverScore(EncoderMetric):
 
         Tokens have equal weights, because a single sample does not show how rare they are.
         """
-        encoder = self._encoder.get()
+        encoder: Encoder = self._engine.get()
         texts = (sample.output.strip(), sample.references[0].strip())
         pieces = encoder.pieces([texts])
         (vectors,) = encoder.pairs([texts], pieces, layers=self._pooled, batch_size=1)
@@ -199,8 +189,7 @@ def _own(
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return a text's tokens without special ones, their vectors, and equal weights."""
     own = np.flatnonzero(pieces.content)
-    ids = [pieces.ids[index] for index in own]
-    return encoder.tokeniser.written(ids), vectors.numpy()[own], np.ones(len(own))
+    return encoder.tokeniser.written(pieces.own), vectors.numpy()[own], np.ones(len(own))
 
 
 def _score(
@@ -216,20 +205,7 @@ def _score(
 
 
 _FURTHEST = 2.0
-
 _WORD = re.compile(r"\w+")
-
-
-class _WordVectors(Protocol):
-    """Vectors of a text's words."""
-
-    def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
-        """Return vectors ``(words, size)`` and the count of each word, ``(words,)``."""
-        ...
-
-    def words(self, text: str, /) -> list[str]:
-        """Return the words counted by `bag`, in its order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +233,7 @@ class WMD:
     most_words: int = 2000
     download: bool = False
     _identity: str = field(init=False, repr=False, compare=False)
-    _vectors: Once[_WordVectors] = field(init=False, repr=False, compare=False)
+    _vectors: Once["_WordVectors"] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.most_words < 1:
@@ -267,18 +243,23 @@ class WMD:
                 "wmd needs word vectors or, instead, a model: --metric wmd:vectors=FILE"
                 " or --metric wmd:model=FOLDER_OR_HUB_ID"
             )
-        identity, vectors = self._of_model() if self.model else self._of_file()
+        load: Callable[..., _WordVectors]
+        if self.model:
+            checkpoint = find_checkpoint("wmd", self.model, download=self.download, device="cpu")
+            identity, load = checkpoint.identity, partial(_model_vectors, checkpoint)
+        else:
+            file = Path(self.vectors)
+            if not file.is_file():
+                raise ConfigError(f"wmd: there is no file {self.vectors!r} of word vectors")
+            identity, load = f"{file.name}:{file.stat().st_size}", partial(_read_vectors, file)
         object.__setattr__(self, "_identity", identity)
-        object.__setattr__(self, "_vectors", vectors)
+        object.__setattr__(self, "_vectors", Once(partial(load, most=self.most_words)))
 
     @property
     def signature(self) -> str:
         """The vectors and the maximum number of words."""
         return signature(
-            "wmd",
-            vectors=self._identity,
-            most_words=self.most_words,
-            pot=version("pot"),
+            "wmd", vectors=self._identity, most_words=self.most_words, pot=version("pot")
         )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -288,25 +269,12 @@ class WMD:
             t for sample in samples for t in (sample.output, sample.references[0])
         )
         bags = {text: vectors.bag(text) for text in texts}
-        return [_distance(bags[s.output], bags[s.references[0]]) for s in samples]
+        return [_distance(bags[s.output][1:], bags[s.references[0]][1:]) for s in samples]
 
     def flow(self, sample: Sample, /) -> TokenFlow:
         """Return the flow from the output's words to those of the first reference."""
         vectors = self._vectors.get()
-        texts = (sample.output, sample.references[0])
-        bags, words = [vectors.bag(text) for text in texts], [vectors.words(text) for text in texts]
-        return token_flow((words[0], *bags[0]), (words[1], *bags[1]))
-
-    def _of_model(self) -> tuple[str, Once[_WordVectors]]:
-        checkpoint = find_checkpoint("wmd", self.model, download=self.download, device="cpu")
-        return checkpoint.identity, Once(partial(_ModelVectors, checkpoint, most=self.most_words))
-
-    def _of_file(self) -> tuple[str, Once[_WordVectors]]:
-        file = Path(self.vectors)
-        if not file.is_file():
-            raise ConfigError(f"wmd: there is no file {self.vectors!r} of word vectors")
-        identity = f"{file.name}:{file.stat().st_size}"
-        return identity, Once(partial(_read_vectors, file, most=self.most_words))
+        return token_flow(vectors.bag(sample.output), vectors.bag(sample.references[0]))
 
 
 def _distance(
@@ -319,69 +287,44 @@ def _distance(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _FileVectors:
-    """Vectors read from a file; words without a vector are ignored.
+class _WordVectors:
+    """Vectors of words, or of tokens, of which the `most` frequent ones of a text are used.
 
-    `rows` maps words to rows of the matrix ``(words, size)``. Only the `most` most frequent words
-    of a text are used.
+    `look_up` yields each word of a text: its row in the matrix ``(words, size)``, and its spelling.
     """
 
-    rows: Mapping[str, int]
     matrix: np.ndarray
+    look_up: Callable[[str], Iterable[tuple[int, str]]]
     most: int
 
-    def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
-        """Look up every word as written, and then in lower case."""
-        return _bag(
-            Counter(row for row, _ in self._words_with_vectors(text)), self.matrix, self.most
-        )
-
-    def words(self, text: str, /) -> list[str]:
-        """Return the words in their first spelling in the text."""
-        written: dict[int, str] = {}
-        for row, word in self._words_with_vectors(text):
-            written.setdefault(row, word)
-        counts = Counter(row for row, _ in self._words_with_vectors(text))
-        return [written[row] for row, _ in counts.most_common(self.most)]
-
-    def _words_with_vectors(self, text: str) -> Iterator[tuple[int, str]]:
-        for word in _WORD.findall(text):
-            row = self.rows.get(word, self.rows.get(word.lower()))
-            if row is not None:
-                yield row, word
+    def bag(self, text: str, /) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """Return a text's words in their first spelling, their vectors, and their counts."""
+        words = list(self.look_up(text))
+        spellings = dict(reversed(words))
+        kept = Counter(row for row, _ in words).most_common(self.most)
+        rows = np.array([row for row, _ in kept], dtype=int)
+        counts = np.array([count for _, count in kept], dtype=float)
+        return [spellings[row] for row, _ in kept], self.matrix[rows], counts
 
 
-class _ModelVectors:
-    """A model's input embeddings of its tokens.
+def _model_vectors(checkpoint: Checkpoint, *, most: int) -> _WordVectors:
+    """Return a model's input embeddings of its tokens; the model is loaded for them alone."""
+    tokeniser = Tokeniser(checkpoint.tokenizer(), limit=1 << 30)
+    weights = checkpoint.load(AutoModel).get_input_embeddings().weight
+    assert isinstance(weights, torch.Tensor)
 
-    The whole model is loaded once, but only this layer is kept; `most` is as in `_FileVectors`.
-    """
+    def look_up(text: str) -> Iterator[tuple[int, str]]:
+        own = tokeniser.pieces(text.strip()).own
+        return zip(own, tokeniser.written(own), strict=True)
 
-    def __init__(self, checkpoint: Checkpoint, *, most: int) -> None:
-        self._tokeniser = Tokeniser(checkpoint.tokenizer(), limit=1 << 30)
-        weights = checkpoint.load(AutoModel).get_input_embeddings().weight
-        assert isinstance(weights, torch.Tensor)
-        self._matrix: np.ndarray = weights.detach().cpu().numpy()
-        self._most = most
-
-    def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
-        """Count the text's tokens without special ones."""
-        return _bag(self._counts(text), self._matrix, self._most)
-
-    def words(self, text: str, /) -> list[str]:
-        """Return the tokens in the tokenizer's spelling."""
-        kept = [token for token, _ in self._counts(text).most_common(self._most)]
-        return self._tokeniser.written(kept)
-
-    def _counts(self, text: str) -> Counter[int]:
-        pieces = self._tokeniser.pieces(text.strip())
-        return Counter(token for token, own in zip(pieces.ids, pieces.content, strict=True) if own)
+    return _WordVectors(matrix=weights.detach().cpu().numpy(), look_up=look_up, most=most)
 
 
-def _read_vectors(file: Path, *, most: int) -> _FileVectors:
+def _read_vectors(file: Path, *, most: int) -> _WordVectors:
     """Read a file with a word and its numbers per line, as of word2vec, GloVe and fastText.
 
-    A first line with two numbers, the number of words and of dimensions, is skipped.
+    A first line with two numbers, the number of words and of dimensions, is skipped. Words are
+    looked up as written, and then in lower case; those without a vector are ignored.
 
     Raises `ConfigError`, naming the file, if it cannot be read or has no vectors, or if a line is
     not made of numbers or has another length.
@@ -402,10 +345,11 @@ def _read_vectors(file: Path, *, most: int) -> _FileVectors:
         raise ConfigError(f"{file}: not a file of word vectors in text: {error}") from error
     if not vectors:
         raise ConfigError(f"{file} holds no word vectors")
-    return _FileVectors(rows=rows, matrix=np.stack(vectors), most=most)
 
+    def look_up(text: str) -> Iterator[tuple[int, str]]:
+        for word in _WORD.findall(text):
+            row = rows.get(word, rows.get(word.lower()))
+            if row is not None:
+                yield row, word
 
-def _bag(counts: Counter[int], matrix: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    kept = counts.most_common(most)
-    rows = np.array([row for row, _ in kept], dtype=int)
-    return matrix[rows], np.array([count for _, count in kept], dtype=float)
+    return _WordVectors(matrix=np.stack(vectors), look_up=look_up, most=most)

@@ -23,7 +23,6 @@ from spanjury.adapters.model_files import batches
 from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
 from spanjury.adapters.weights.tokens import Tokeniser, padded
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.core.lazy import Once
 
 _TOKENS = 1 << 12  # per batch, since each has logits for the whole vocabulary
 
@@ -49,14 +48,11 @@ class Perplexity(CheckpointMetric):
     window: int = 0
     stride: int = 0
     start: bool = True
-    _engine: Once["_Reader"] = field(init=False, repr=False, compare=False)
     _window: int = field(init=False, repr=False, compare=False)
     _stride: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        checkpoint = self._find_checkpoint("perplexity")
+        checkpoint = self._find("perplexity", partial(_Reader, start=self.start))
         window = self.window or checkpoint.window
         if not 1 < window <= checkpoint.window:
             raise ValueError(f"window must be from 2 to {checkpoint.window}, got {self.window!r}")
@@ -65,7 +61,6 @@ class Perplexity(CheckpointMetric):
             raise ValueError(f"stride must be from 1 to {window - 1}, got {self.stride!r}")
         object.__setattr__(self, "_window", window)
         object.__setattr__(self, "_stride", stride)
-        object.__setattr__(self, "_engine", Once(partial(_Reader, checkpoint, start=self.start)))
 
     @property
     def signature(self) -> str:
@@ -83,7 +78,7 @@ class Perplexity(CheckpointMetric):
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return for each sample the sum of -log p over its tokens, and their number."""
-        reader = self._engine.get()
+        reader: _Reader = self._engine.get()
         texts = [reader.tokens(sample.output) for sample in samples]
         windows = [
             (number, window)
@@ -142,24 +137,23 @@ class _Reader:
     """A causal language model and its tokenizer."""
 
     def __init__(self, checkpoint: Checkpoint, *, start: bool) -> None:
-        self._tokeniser = Tokeniser(checkpoint.tokenizer(), limit=1 << 30)
+        self.tokeniser = Tokeniser(checkpoint.tokenizer(), limit=1 << 30)
         self._model = checkpoint.load(AutoModelForCausalLM)
         self._device = checkpoint.device
-        tokenizer = self._tokeniser.tokenizer
+        tokenizer = self.tokeniser.tokenizer
         mark = tokenizer.bos_token_id
         self._opening = [mark if mark is not None else tokenizer.eos_token_id] if start else []
 
     def tokens(self, text: str) -> list[int]:
         """Return the text's tokens after the start token; a blank text has none of its own."""
-        pieces = self._tokeniser.pieces(text if text.strip() else "")
-        own = [token for token, own in zip(pieces.ids, pieces.content, strict=True) if own]
-        return [mark for mark in self._opening if mark is not None] + own
+        pieces = self.tokeniser.pieces(text if text.strip() else "")
+        return [mark for mark in self._opening if mark is not None] + pieces.own
 
     def losses(self, batch: Sequence[tuple[Sequence[int], _Window]]) -> Iterator[float]:
         """Yield the sum of -log p over each window's predicted tokens."""
         ids, mask = padded(
             (tokens[window.start : window.end] for tokens, window in batch),
-            padding=self._tokeniser.padding,
+            padding=self.tokeniser.padding,
             device=self._device,
         )
         with torch.inference_mode():

@@ -21,6 +21,11 @@ class Pieces:
     content: tuple[bool, ...]
 
     @property
+    def own(self) -> list[int]:
+        """The tokens that belong to the text itself."""
+        return [token for token, own in zip(self.ids, self.content, strict=True) if own]
+
+    @property
     def empty(self) -> bool:
         """True if the text has no tokens of its own."""
         return not any(self.content)

@@ -46,18 +46,10 @@ print(json.dumps({"found": found, "version": version}))
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
-    """An interpreter that has a package, with its version, or ``"unknown"``."""
-
-    python: str
-    version: str
-
-
-def find_environment(
+def package_version(
     metric: str, python: str, *, module: str, distribution: str, install: str
-) -> Environment:
-    """Check that an interpreter has the packages that a metric needs.
+) -> str:
+    """Return the version of the package that a metric needs, in an interpreter, or ``"unknown"``.
 
     `module` is to be imported, and is part of the package `distribution`; `metric` and `install`,
     the argument of ``pip install``, are for messages.
@@ -87,22 +79,22 @@ def find_environment(
             f"{metric}: the environment of {python!r} lacks {module!r}:"
             f" {python} -m pip install {install}"
         )
-    return Environment(python=python, version=version)
+    return version
 
 
 class Worker:
     """A running worker; it ends when closed, garbage-collected, or when this program ends.
 
-    `script` is the name of a file in ``workers/`` without its suffix; it gets `settings` at the
-    start. If `offline`, Hugging Face's libraries in it use only their cache. `timeout` is the limit
-    in seconds for the start, and for each answer.
+    `python` is the interpreter, and `script` the name of a file in ``workers/`` without its suffix;
+    it gets `settings` at the start. If `offline`, Hugging Face's libraries in it use only their
+    cache. `timeout` is the limit in seconds for the start, and for each answer.
 
     Raises `ConfigError`, with its error output, if it cannot start.
     """
 
     def __init__(
         self,
-        environment: Environment,
+        python: str,
         *,
         script: str,
         settings: Mapping[str, object],
@@ -115,7 +107,7 @@ class Worker:
         code = files("spanjury.adapters.weights.workers").joinpath(f"{script}.txt")
         quiet = {"HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"}
         self._process = subprocess.Popen(  # noqa: S603 -- the user names the interpreter
-            [environment.python, "-c", code.read_text(encoding="utf-8"), json.dumps(settings)],
+            [python, "-c", code.read_text(encoding="utf-8"), json.dumps(settings)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
@@ -216,7 +208,7 @@ class WorkerMetric:
     model: str = ""
     batch_size: int = 8
     timeout: float = 900.0
-    _environment: Environment = field(init=False, repr=False, compare=False)
+    _version: str = field(init=False, repr=False, compare=False)
     _worker: Once[Worker] = field(init=False, repr=False, compare=False)
 
     def close(self) -> None:
@@ -227,22 +219,22 @@ class WorkerMetric:
 
     def _starts(
         self,
-        environment: Environment,
         *,
+        version: str,
         script: str,
         settings: Mapping[str, object],
         offline: bool = True,
     ) -> None:
-        """Prepare the worker to start in `environment`; parameters are those of `Worker`."""
+        """Prepare the worker of the library's `version`; parameters are those of `Worker`."""
         start = partial(
             Worker,
-            environment,
+            self.python,
             script=script,
             settings={**settings, "batch_size": self.batch_size},
             offline=offline,
             timeout=self.timeout,
         )
-        object.__setattr__(self, "_environment", environment)  # the dataclass is frozen
+        object.__setattr__(self, "_version", version)  # the dataclass is frozen
         object.__setattr__(self, "_worker", Once(start))
 
 
@@ -283,7 +275,7 @@ class BLEURT(WorkerMetric):
                 "batch_size must be from 1, timeout above 0;"
                 f" got {self.batch_size!r}, {self.timeout!r}"
             )
-        environment = find_environment(
+        version = package_version(
             "bleurt",
             self.python,
             module="bleurt",
@@ -297,13 +289,13 @@ class BLEURT(WorkerMetric):
                 " --metric bleurt:python=…,model=BLEURT-20"
             )
         settings = {"model": str(Path(self.model).resolve())}
-        self._starts(environment, script="bleurt", settings=settings)
+        self._starts(version=version, script="bleurt", settings=settings)
 
     @property
     def signature(self) -> str:
         """The model and the library."""
         model = Path(self.model).resolve().name
-        return signature("bleurt", model=model, bleurt=self._environment.version)
+        return signature("bleurt", model=model, bleurt=self._version)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score per sample, on the scale of the model's ratings."""
@@ -336,7 +328,7 @@ class COMET(WorkerMetric):
                 "batch_size must be from 1, gpus from 0, timeout above 0;"
                 f" got {self.batch_size!r}, {self.gpus!r}, {self.timeout!r}"
             )
-        environment = find_environment(
+        version = package_version(
             "comet",
             self.python,
             module="comet",
@@ -352,12 +344,12 @@ class COMET(WorkerMetric):
             "model": str(file.resolve()) if file.exists() else self.model,
             "gpus": self.gpus,
         }
-        self._starts(environment, script="comet", settings=settings, offline=not self.download)
+        self._starts(version=version, script="comet", settings=settings, offline=not self.download)
 
     @property
     def signature(self) -> str:
         """The model and the library."""
-        return signature("comet", model=self.model, comet=self._environment.version)
+        return signature("comet", model=self.model, comet=self._version)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score per sample, on the scale of the model's ratings."""

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.reading import sources
+from spanjury.adapters.files.reading.checked_rows import SEVERITIES, GoldSpan
 from spanjury.adapters.files.reading.column_map import ColumnMap, parse_columns
-from spanjury.adapters.files.reading.gold import SEVERITIES, GoldSpan
 from spanjury.adapters.files.reading.sources import Owner, open_ids, read_csv, read_jsonl, read_tsv
 from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
 

@@ -65,7 +65,7 @@ async def ask(those: Endpoints, tried: list[Endpoint] | None = None) -> str:
     """Ask once, as the gateway does; return the reply or what went wrong."""
     try:
         async with those.slot(tried=[] if tried is None else tried) as endpoint:
-            began = endpoint.begin()
+            began = endpoint.limiter.begin()
             try:
                 reply = await endpoint.model.complete(REQUEST)
             except ModelError as error:
@@ -359,7 +359,7 @@ def test_whatever_servers_do_every_call_gets_through_and_no_place_is_lost(
             async with anyio.create_task_group() as tasks:
                 for _ in range(12):
                     tasks.start_soon(call)
-        assert (len(replies), gate.under_way) == (before + 12, 0)
+        assert (len(replies), gate._endpoints.under_way) == (before + 12, 0)
         assert all(model.most_under_way <= connections for model in models)
 
     with capture_logs():

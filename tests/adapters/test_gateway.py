@@ -244,9 +244,9 @@ async def test_a_call_that_is_cancelled_in_its_second_attempt_gives_its_place_ba
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(gate.complete, REQUEST)
         await wait_all_tasks_blocked()
-        assert gate.under_way == 1
+        assert gate._endpoints.under_way == 1
         tasks.cancel_scope.cancel()
-    assert (model.asked.total(), gate.under_way) == (2, 0)
+    assert (model.asked.total(), gate._endpoints.under_way) == (2, 0)
 
 
 async def test_a_cancelled_call_gives_its_place_back() -> None:
@@ -263,13 +263,13 @@ async def test_a_cancelled_call_gives_its_place_back() -> None:
 async def test_the_limit_starts_at_the_connections_falls_on_overload_and_recovers() -> None:
     model = ScriptedModel(OverloadedModelError("503"), "fine", repeat_last=True)
     gate = gateway(model, Pauses(), connections=3)
-    assert gate.limit == 3
+    assert gate._endpoints.limit == 3
     await gate.complete(REQUEST)
-    assert gate.limit == 1 + 1
+    assert gate._endpoints.limit == 1 + 1
     async with anyio.create_task_group() as tasks:
         for _ in range(6):
             tasks.start_soon(gate.complete, REQUEST)
-    assert (gate.limit, gate.under_way) == (3, 0)
+    assert (gate._endpoints.limit, gate._endpoints.under_way) == (3, 0)
 
 
 @pytest.mark.parametrize("failure", [TransientModelError("500"), PermanentModelError("400")])
@@ -277,7 +277,7 @@ async def test_a_failure_that_is_no_overload_leaves_the_limit(failure: ModelErro
     gate = gateway(ScriptedModel(failure), Pauses(), attempts=1)
     with pytest.raises(type(failure)):
         await gate.complete(REQUEST)
-    assert gate.limit == 8
+    assert gate._endpoints.limit == 8
 
 
 async def test_a_time_out_lowers_the_limit_but_not_below_its_least() -> None:
@@ -285,7 +285,7 @@ async def test_a_time_out_lowers_the_limit_but_not_below_its_least() -> None:
     gate = Gateway(HeldModel(), options=options, sleep=Pauses().sleep)
     with pytest.raises(ModelTimeoutError):
         await gate.complete(REQUEST)
-    assert gate.limit == 3
+    assert gate._endpoints.limit == 3
 
 
 async def test_a_wait_that_is_too_long_to_be_waited_lowers_the_limit_too() -> None:
@@ -293,7 +293,7 @@ async def test_a_wait_that_is_too_long_to_be_waited_lowers_the_limit_too() -> No
     gate = gateway(ScriptedModel(failure), Pauses())
     with pytest.raises(TransientModelError, match="quota used up"):
         await gate.complete(REQUEST)
-    assert gate.limit == 4
+    assert gate._endpoints.limit == 4
 
 
 async def test_every_attempt_counts_as_a_request_of_its_minute() -> None:
@@ -335,9 +335,9 @@ async def test_a_caller_cancelled_by_the_rate_limit_gives_its_place_back() -> No
         for _ in range(2):
             tasks.start_soon(gate.complete, REQUEST)
         await wait_all_tasks_blocked()
-        assert gate.under_way == 1
+        assert gate._endpoints.under_way == 1
         tasks.cancel_scope.cancel()
-    assert gate.under_way == 0
+    assert gate._endpoints.under_way == 0
     clock.now = 60 / 0.9
     assert (await gate.complete(REQUEST)).text == "fine"
 

@@ -13,11 +13,13 @@ import anyio.to_thread
 import pytest
 import torch
 from fakes.tiny_chat import CONTEXT, save_chat_model
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
+from spanjury.adapters.causal.attention import XFORMERS, register
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.writing import Prompt, Written, write
-from spanjury.adapters.models.local_model import Batching, Loaded, LocalModel, Worker, open_local
+from spanjury.adapters.models import local_model
+from spanjury.adapters.models.local_model import LocalModel, Worker, open_local
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,
@@ -46,11 +48,6 @@ async def opened(folder: str) -> AsyncIterator[LocalModel]:
     async with open_local(f"local/{folder}", options=ModelOptions()) as model:
         assert isinstance(model, LocalModel)
         yield model
-
-
-def weights_of(model: LocalModel) -> Loaded:
-    assert isinstance(model.loaded, Loaded)
-    return model.loaded
 
 
 def request(text: str, *, max_tokens: int = 20, **decoding: Any) -> ChatRequest:  # noqa: ANN401
@@ -211,7 +208,7 @@ async def test_a_caller_that_leaves_costs_the_others_nothing(folder: str) -> Non
 async def test_a_batch_over_memory_is_halved(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(folder) as model:
         due = await replies(model, [request(text) for text in WORDS])
-        kind = type(weights_of(model).model)
+        kind = LlamaForCausalLM
         forward = kind.forward
 
         def scarce(self: object, *, input_ids: torch.Tensor, **rest: object) -> object:
@@ -237,7 +234,7 @@ async def test_a_failing_model_is_asked_again(folder: str, monkeypatch: pytest.M
             raise RuntimeError("no kernel")
 
         with monkeypatch.context() as patch:
-            patch.setattr(type(weights_of(model).model), "forward", broken)
+            patch.setattr(LlamaForCausalLM, "forward", broken)
             with pytest.raises(PermanentModelError, match="no kernel"):
                 await model.complete(request("a"))
         assert (await model.complete(request("a"))).usage.calls == 1
@@ -260,7 +257,9 @@ async def test_a_model_whose_attention_xformers_computes_names_its_version(
     monkeypatch.syspath_prepend(str(tmp_path))
     async with opened(folder) as model:
         assert "xformers" not in model.signature
-        monkeypatch.setattr(weights_of(model).model.config, "_attn_implementation", "xformers")
+    register(None)  # which is not called
+    monkeypatch.setattr(local_model, "best_attention", lambda _: XFORMERS)
+    async with opened(folder) as model:
         assert model.signature.endswith("|xformers:0.0.99")
 
 
@@ -321,7 +320,7 @@ async def _ask_all(worker: Worker, lengths: Sequence[int], got: list[Written]) -
 
 async def test_waiting_requests_of_one_kind_are_batched() -> None:
     slow = Slow()
-    worker = Worker(write=slow.write, batching=Batching(rows=3, linger=0.0))
+    worker = Worker(write=slow.write, rows=3, linger=0.0)
     got: list[Written] = []
     async with anyio.create_task_group() as asking:
         asking.start_soon(_ask_all, worker, [4], got)
@@ -336,7 +335,7 @@ async def test_waiting_requests_of_one_kind_are_batched() -> None:
 
 async def test_a_caller_that_left_is_not_written_for() -> None:
     slow = Slow()
-    worker = Worker(write=slow.write, batching=Batching(linger=0.0))
+    worker = Worker(write=slow.write, linger=0.0)
     got: list[Written] = []
     async with anyio.create_task_group() as asking:
         asking.start_soon(_ask_all, worker, [4], got)
@@ -355,7 +354,7 @@ async def test_a_caller_that_left_is_not_written_for() -> None:
 
 async def test_a_caller_that_still_waits_when_it_is_closed_gets_an_error() -> None:
     slow = Slow()
-    worker = Worker(write=slow.write, batching=Batching(linger=0.0))
+    worker = Worker(write=slow.write, linger=0.0)
     errors: list[PermanentModelError] = []
 
     async def ask() -> None:

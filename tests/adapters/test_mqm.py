@@ -142,10 +142,9 @@ def test_severities_mqm_lacks_are_raised(tmp_path: Path, severity: int | None, w
 
 
 def test_the_columns_of_the_viewer_are_read_too(tmp_path: Path) -> None:
-    names = (
-        "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata"
-    )
-    read = sound(written(tmp_path, f"{names}\r\nA\td\t1\t0\tr\ts\tt\tno-error\tno-error\t{{}}\r\n"))
+    names = "system doc docSegId globalSegId rater source target category severity metadata"
+    rows = names.replace(" ", "\t"), "A\td\t1\t0\tr\ts\tt\tno-error\tno-error\t{}"
+    read = sound(written(tmp_path, "".join(f"{row}\r\n" for row in rows)))
     assert read[0].meta["annotators"] == ["r"]
 
 
@@ -213,15 +212,16 @@ def test_all_ratings_of_ted_talks_survive_a_round_trip(shared_data: Path, tmp_pa
     with gzip.open(shared_data / "spans" / "mqm_ted_zhen.jsonl.gz", "rt", encoding="utf-8") as rows:
         for row in map(json.loads, rows):
             rater, source = row["annotator"], row["source"]["source"]
+            severities = {"minor": 2, "major": 4}
             gold = tuple(
                 span(
-                    segment["text"],
-                    segment["start"],
-                    {"minor": 2, "major": 4}[segment["severity"]],
+                    error["text"],
+                    error["start"],
+                    severities[error["severity"]],
                     rater=rater,
-                    category=segment["category"],
+                    category=error["category"],
                 )
-                for segment in row["spans"]
+                for error in row["spans"]
             )
             about = {"doc": row["doc_id"], "doc_id": "", "seg_id": row["id"]}
             segments.append(

@@ -26,10 +26,7 @@ QUESTION, ANSWER = "When did it open?", "It opened in 1932."
 
 def span(number: int, *, parent: int = 0, **attributes: object) -> dict[str, object]:
     """Return a span of `TRACE`; two underscores in a name stand for a dot."""
-    named = [
-        {"key": name.replace("__", "."), "value": value_of(value)}
-        for name, value in attributes.items()
-    ]
+    named = {name.replace("__", "."): value for name, value in attributes.items()}
     return {
         "traceId": TRACE,
         "spanId": f"{number:016x}",
@@ -37,8 +34,12 @@ def span(number: int, *, parent: int = 0, **attributes: object) -> dict[str, obj
         "name": f"span {number}",
         "startTimeUnixNano": str(number * 10),
         "endTimeUnixNano": str(1_000 + number),
-        "attributes": named,
+        "attributes": attributes_of(**named),
     }
+
+
+def attributes_of(**values: object) -> list[dict[str, object]]:
+    return [{"key": name, "value": value_of(value)} for name, value in values.items()]
 
 
 def value_of(value: object) -> dict[str, object]:
@@ -51,8 +52,7 @@ def value_of(value: object) -> dict[str, object]:
     if isinstance(value, list):
         return {"arrayValue": {"values": [value_of(item) for item in value]}}
     if isinstance(value, dict):
-        pairs = [{"key": key, "value": value_of(item)} for key, item in value.items()]
-        return {"kvlistValue": {"values": pairs}}
+        return {"kvlistValue": {"values": attributes_of(**value)}}
     return {"stringValue": value}
 
 
@@ -62,8 +62,13 @@ def request(*spans: Mapping[str, object], scope: str = "app") -> dict[str, objec
     return {"resourceSpans": [{"resource": {"attributes": service}, "scopeSpans": [scoped]}]}
 
 
+def as_read(*spans: Mapping[str, object], scope: str = "app") -> list[TraceSpan]:
+    """Return the spans as the reader of a request in JSON has them."""
+    return [*read_request(json.dumps(request(*spans, scope=scope)).encode(), JSON).spans]
+
+
 def row_of(*spans: Mapping[str, object]) -> Mapping[str, object]:
-    row = trace_row(read_request(json.dumps(request(*spans)).encode(), JSON).spans).row
+    row = trace_row(as_read(*spans)).row
     assert row is not None
     return row
 
@@ -127,10 +132,6 @@ def test_one_event_a_message_is_read_in_the_older_form() -> None:
     assert row_of(span(1), chat)["messages"] == MESSAGES
 
 
-def attributes_of(**values: object) -> list[dict[str, object]]:
-    return [{"key": name, "value": value_of(value)} for name, value in values.items()]
-
-
 def test_inputs_and_outputs_without_messages_make_a_row_of_a_trace() -> None:
     row = row_of(span(1, input__value=QUESTION, output__value=ANSWER))
     assert (row["input"], row["output"], row["traceId"]) == (QUESTION, ANSWER, TRACE)
@@ -143,28 +144,15 @@ def test_the_last_call_of_a_model_is_judged_with_what_tools_answered() -> None:
         "gen_ai__tool__call__arguments": '{"q": "bridge"}',
         "gen_ai__tool__call__result": "It opened in 1930.",
     }
-    first: dict[str, object] = {
-        **CHAT,
-        "gen_ai__output__messages": parts("assistant", "Let me see."),
-    }
-    spans = (
-        read_request(
-            json.dumps(
-                request(span(1), span(4, parent=1, **CHAT), span(3, parent=1, **tool))
-            ).encode(),
-            JSON,
-        ).spans
-        + read_request(json.dumps(request(span(2, parent=1, **first))).encode(), JSON).spans
-    )
-    made = trace_row(spans)
+    first = {**CHAT, "gen_ai__output__messages": parts("assistant", "Let me see.")}
+    later = as_read(span(1), span(4, parent=1, **CHAT), span(3, parent=1, **tool))
+    made = trace_row([*later, *as_read(span(2, parent=1, **first))])
     assert made.row is not None
     messages = made.row["messages"]
     assert isinstance(messages, list)
     assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]
-    assert messages[1]["tool_calls"][0]["function"] == {
-        "name": "lookup",
-        "arguments": '{"q": "bridge"}',
-    }
+    called = {"name": "lookup", "arguments": '{"q": "bridge"}'}
+    assert messages[1]["tool_calls"][0]["function"] == called
     assert messages[2]["content"] == "It opened in 1930."
     assert (made.span_id, made.started, made.row["system"]) == (f"{4:016x}", 10, "m")
 
@@ -179,24 +167,23 @@ def test_retrieved_documents_are_the_context() -> None:
 
 
 def test_a_trace_without_a_text_makes_no_row() -> None:
-    spans = read_request(json.dumps(request(span(1), span(2, parent=1))).encode(), JSON).spans
-    assert trace_row(spans).row is None
+    assert trace_row(as_read(span(1), span(2, parent=1))).row is None
 
 
 def test_ids_of_other_services_and_errors_are_kept() -> None:
     failed = span(1, opik__trace_id="0190", langsmith__trace__id="7b3e")
     failed["status"] = {"code": 2}
-    made = trace_row(read_request(json.dumps(request(failed)).encode(), JSON).spans)
+    made = trace_row(as_read(failed))
     assert made.failed
     assert made.names == {"opik.trace_id": "0190", "langsmith.trace.id": "7b3e"}
 
 
 def test_spans_that_spanjury_made_are_not_judged() -> None:
-    assert read_request(json.dumps(request(span(1), scope="spanjury")).encode(), JSON).spans == []
+    assert as_read(span(1), scope="spanjury") == []
 
 
 def test_a_span_reads_the_same_again() -> None:
-    (read,) = read_request(json.dumps(request(span(1, parent=0, **CHAT))).encode(), JSON).spans
+    (read,) = as_read(span(1, parent=0, **CHAT))
     assert decoded_span(encoded_span(read)) == read
 
 
@@ -264,12 +251,8 @@ def span_bytes(made: Mapping[str, object]) -> bytes:
 def test_protobuf_and_json_are_the_same_spans() -> None:
     values = {"a": "é", "b": True, "c": -3, "d": 0.5, "e": ["x", 1], "f": {"g": "h"}}
     made = span(2, parent=1, **values)
-    as_json = {
-        **made,
-        "status": {"code": 2},
-        "events": [{"name": "gen_ai.choice", "attributes": attributes_of(a="é")}],
-    }
-    (expected,) = read_request(json.dumps(request(as_json)).encode(), JSON).spans
+    events = [{"name": "gen_ai.choice", "attributes": attributes_of(a="é")}]
+    (expected,) = as_read({**made, "status": {"code": 2}, "events": events})
     (read,) = read_request(protobuf(made), PROTOBUF).spans
     assert read == expected
     assert read.attributes == values
@@ -298,14 +281,11 @@ def test_what_is_no_request_is_refused(body: bytes, kind: str) -> None:
 def test_an_invalid_span_costs_no_other() -> None:
     body = json.dumps(request(span(1), {**span(2), "spanId": "12"}, {"traceId": "1"}, span(3)))
     read = read_request(body.encode(), JSON)
-    problem = (
-        "resourceSpans[0].scopeSpans[0].spans[1]: spanId: expected 16 hex digits, not all 0,"
-        " got '12'"
-    )
+    where = "resourceSpans[0].scopeSpans[0].spans[1]"
+    problem = f"{where}: spanId: expected 16 hex digits, not all 0, got '12'"
     assert [each.span_id for each in read.spans] == [f"{1:016x}", f"{3:016x}"]
-    assert json.loads(read.answer(JSON)) == {
-        "partialSuccess": {"rejectedSpans": "2", "errorMessage": problem}
-    }
+    rejected = {"rejectedSpans": "2", "errorMessage": problem}
+    assert json.loads(read.answer(JSON)) == {"partialSuccess": rejected}
     partial = b"\x08\x02" + field(2, problem.encode())  # field 1, rejected_spans
     assert read.answer(PROTOBUF) == field(1, partial)
     assert otlp_wire.partial_success(300, "")[2:5] == b"\x08\xac\x02"
@@ -362,11 +342,8 @@ VALUES: tuple[object, ...] = (
 @pytest.mark.parametrize("name", NAMES)
 def test_attributes_of_any_form_make_a_row_or_a_fault(name: str) -> None:
     for value, other in product(VALUES, VALUES):
-        attributes = {
-            "gen_ai.operation.name": "chat",
-            "gen_ai.output.messages": other,
-            name: value,
-        }
+        chat = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": other}
+        attributes = {**chat, name: value}
         with contextlib.suppress(DataError):
             row = trace_row([TraceSpan(trace_id=TRACE, span_id="1", attributes=attributes)]).row
             assert row is None or row["id"] == TRACE

@@ -186,12 +186,6 @@ async def test_a_caller_cancelled_while_waiting_has_taken_nothing() -> None:
     assert len(held.sleeping) == 1
 
 
-@pytest.mark.parametrize("per_minute", [0, -5])
-async def test_a_bucket_that_never_fills_is_refused(per_minute: int) -> None:
-    with pytest.raises(ValueError, match="1 or more a minute"):
-        Bucket(per_minute)
-
-
 async def test_the_prefix_counts_and_a_part_of_a_token_is_one() -> None:
     messages = (Message(role="system", content="a" * 3), Message(role="user", content="b" * 4))
     request = ChatRequest(messages=messages, prefix="cc", decoding=Decoding(max_tokens=5))

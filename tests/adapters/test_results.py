@@ -316,12 +316,12 @@ def test_each_row_is_on_disk_at_once_and_takes_its_place_at_the_end(tmp_path: Pa
     path = tmp_path / "results.jsonl"
     path.write_text("an earlier run\n")
     with ResultWriter(path) as writer:
-        assert (writer.path, writer.rows) == (tmp_path / "results.jsonl.part", 0)
+        assert (writer.path, writer.lines) == (tmp_path / "results.jsonl.part", 0)
         for rows, name in enumerate("ab", start=1):
             writer.append(with_id(name))
-            assert writer.rows == rows == len(ids(writer.path))
+            assert writer.lines == rows == len(ids(writer.path))
         assert path.read_text() == "an earlier run\n"
-    assert (writer.path, writer.rows, ids(path)) == (path, 2, ["a", "b"])
+    assert (writer.path, writer.lines, ids(path)) == (path, 2, ["a", "b"])
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -332,7 +332,7 @@ def test_an_interrupted_run_leaves_its_rows_in_the_part(tmp_path: Path) -> None:
         writer.append(with_id("a"))
         raise KeyboardInterrupt
     assert not path.exists()
-    assert (writer.path, writer.rows) == (tmp_path / "results.jsonl.part", 1)
+    assert (writer.path, writer.lines) == (tmp_path / "results.jsonl.part", 1)
     assert ids(writer.path) == ["a"]
 
 
@@ -344,7 +344,7 @@ def test_an_interrupted_row_is_whole_or_gone(tmp_path: Path, tail: bytes, rows: 
         with writer.path.open("ab") as file:  # as far as `append` came before Ctrl-C
             file.write(tail)
         raise KeyboardInterrupt
-    assert (writer.rows, ids(writer.path)) == (rows, ["a", "b"][:rows])
+    assert (writer.lines, ids(writer.path)) == (rows, ["a", "b"][:rows])
 
 
 def test_the_part_of_an_earlier_run_is_overwritten(tmp_path: Path) -> None:
@@ -471,7 +471,7 @@ try:
         for _ in range(1000):
             writer.append(RESULT)
 except Exception as error:
-    print(type(error).__name__, error, writer.rows)
+    print(type(error).__name__, error, writer.lines)
 """
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from fakes.command import call
 from fakes.installed import imported, skip_without
@@ -14,7 +15,7 @@ from fakes.installed import imported, skip_without
 from spanjury.adapters.files.reading.dataset_rows import read_dataset, read_parquet_file
 from spanjury.adapters.files.reading.texts import read_folder, read_txt
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.sources import open_rows, open_source
 
 ROWS = [
     {"id": "a", "output": "One text.", "references": ["A text."], "system": "s1"},
@@ -202,3 +203,10 @@ def test_results_become_a_dataset_on_disk(tmp_path: Path) -> None:
 def test_without_the_library_a_dataset_says_what_to_install() -> None:
     with pytest.raises(ConfigError, match="pip install"):
         read_dataset(Path("hf:some/dataset"))
+
+
+def test_a_column_of_a_data_frame_names_aspect_and_rater_as_in_a_table_file() -> None:
+    frame = pd.DataFrame([{"output": "a", "human.fluency.Ann": 4.0, "human.fluency.Bo": None}])
+    (segment,) = open_rows(frame)
+    assert isinstance(segment, Segment)
+    assert segment.human == {"fluency": {"Ann": 4.0}}

@@ -22,16 +22,30 @@ from spanjury.orchestration.wiring.sources import columns_for, open_rows, open_s
 Message = Mapping[str, object]
 
 ASK, CITY, FAULT, ANSWER = "Rain in Bergen?", {"city": "Bergen"}, "no such city", "I cannot tell."
+CALL = ToolCall(call_id="c1", name="weather", arguments=json.dumps(CITY))
 TURNS = (
     Turn(role="user", text=ASK),
-    Turn(
-        role="assistant",
-        text="I look.",
-        calls=(ToolCall(call_id="c1", name="weather", arguments=json.dumps(CITY)),),
-    ),
+    Turn(role="assistant", text="I look.", calls=(CALL,)),
     Turn(role="tool", text=FAULT, call_id="c1", name="weather", failed=True),
     Turn(role="assistant", text=ANSWER),
 )
+
+
+def pydantic_ai(failed: Message) -> list[Message]:
+    """Return the messages of a version that has a failed call as a part of this kind."""
+    tool = {"tool_name": "weather", "tool_call_id": "c1"}
+    answered = [
+        {"part_kind": "thinking", "content": "Hm."},
+        {"part_kind": "text", "content": "I look."},
+        {"part_kind": "tool-call", **tool, "args": CITY},
+    ]
+    return [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": ASK}]},
+        {"kind": "response", "parts": answered},
+        {"kind": "request", "parts": [{**failed, **tool, "content": FAULT}]},
+        {"kind": "response", "parts": [{"part_kind": "text", "content": ANSWER}]},
+    ]
+
 
 DIALECTS: Mapping[str, list[Message]] = {
     "chat": [
@@ -104,63 +118,8 @@ DIALECTS: Mapping[str, list[Message]] = {
         },
         {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]},
     ],
-    "pydantic-ai": [
-        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": ASK}]},
-        {
-            "kind": "response",
-            "parts": [
-                {"part_kind": "thinking", "content": "Hm."},
-                {"part_kind": "text", "content": "I look."},
-                {
-                    "part_kind": "tool-call",
-                    "tool_name": "weather",
-                    "args": CITY,
-                    "tool_call_id": "c1",
-                },
-            ],
-        },
-        {
-            "kind": "request",
-            "parts": [
-                {
-                    "part_kind": "retry-prompt",
-                    "tool_name": "weather",
-                    "tool_call_id": "c1",
-                    "content": FAULT,
-                }
-            ],
-        },
-        {"kind": "response", "parts": [{"part_kind": "text", "content": ANSWER}]},
-    ],
-    "pydantic-ai 2": [
-        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": ASK}]},
-        {
-            "kind": "response",
-            "parts": [
-                {"part_kind": "thinking", "content": "Hm."},
-                {"part_kind": "text", "content": "I look."},
-                {
-                    "part_kind": "tool-call",
-                    "tool_name": "weather",
-                    "args": CITY,
-                    "tool_call_id": "c1",
-                },
-            ],
-        },
-        {
-            "kind": "request",
-            "parts": [
-                {
-                    "part_kind": "tool-return",
-                    "outcome": "failed",
-                    "tool_name": "weather",
-                    "tool_call_id": "c1",
-                    "content": FAULT,
-                }
-            ],
-        },
-        {"kind": "response", "parts": [{"part_kind": "text", "content": ANSWER}]},
-    ],
+    "pydantic-ai": pydantic_ai({"part_kind": "retry-prompt"}),
+    "pydantic-ai 2": pydantic_ai({"part_kind": "tool-return", "outcome": "failed"}),
     "langchain": [
         {"type": "human", "data": {"content": ASK}},
         {
@@ -217,28 +176,21 @@ def test_every_library_writes_the_same_trajectory(name: str) -> None:
     assert trajectory.turns == TURNS
 
 
+def rpc(number: int, **fields: object) -> Message:
+    return {"jsonrpc": "2.0", "id": number, **fields}
+
+
 def test_calls_of_mcp_are_turns_with_the_tools_of_the_server() -> None:
+    listed = {"tools": [{"name": "weather", "inputSchema": {"type": "object"}}]}
+    returned = {"content": [{"type": "text", "text": FAULT}], "isError": True}
     trajectory = trajectory_of(
         [
-            {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}},
-            {"jsonrpc": "2.0", "id": 0, "result": {"serverInfo": {}}},
-            {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-            {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "result": {"tools": [{"name": "weather", "inputSchema": {"type": "object"}}]},
-            },
-            {
-                "jsonrpc": "2.0",
-                "id": 2,
-                "method": "tools/call",
-                "params": {"name": "weather", "arguments": CITY},
-            },
-            {
-                "jsonrpc": "2.0",
-                "id": 2,
-                "result": {"content": [{"type": "text", "text": FAULT}], "isError": True},
-            },
+            rpc(0, method="initialize", params={}),
+            rpc(0, result={"serverInfo": {}}),
+            rpc(1, method="tools/list"),
+            rpc(1, result=listed),
+            rpc(2, method="tools/call", params={"name": "weather", "arguments": CITY}),
+            rpc(2, result=returned),
         ]
     )
     assert trajectory is not None
@@ -249,34 +201,14 @@ def test_calls_of_mcp_are_turns_with_the_tools_of_the_server() -> None:
 
 
 def test_parts_of_gemini_and_bedrock_are_read_by_their_keys() -> None:
-    (_, gemini, result), (bedrock,) = (
-        made.turns
-        for made in (
-            as_trajectory(
-                [
-                    {"role": "user", "parts": [{"text": ASK}]},
-                    {
-                        "role": "model",
-                        "parts": [{"functionCall": {"name": "weather", "args": CITY}}],
-                    },
-                    {
-                        "role": "user",
-                        "parts": [{"functionResponse": {"name": "weather", "response": {"mm": 2}}}],
-                    },
-                ]
-            ),
-            as_trajectory(
-                [
-                    {
-                        "role": "assistant",
-                        "content": [
-                            {"toolUse": {"toolUseId": "t", "name": "weather", "input": CITY}}
-                        ],
-                    }
-                ]
-            ),
-        )
-    )
+    called = {"functionCall": {"name": "weather", "args": CITY}}
+    returned = {"functionResponse": {"name": "weather", "response": {"mm": 2}}}
+    parts = (("user", {"text": ASK}), ("model", called), ("user", returned))
+    _, gemini, result = as_trajectory(
+        [{"role": role, "parts": [part]} for role, part in parts]
+    ).turns
+    used = {"toolUse": {"toolUseId": "t", "name": "weather", "input": CITY}}
+    (bedrock,) = as_trajectory([{"role": "assistant", "content": [used]}]).turns
     assert gemini.calls[0].arguments == bedrock.calls[0].arguments == json.dumps(CITY)
     assert (result.role, result.text) == ("tool", '{"mm": 2}')
 
@@ -287,11 +219,10 @@ def test_images_are_kept_by_reference_alone() -> None:
         {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}},
     ]
-    made = as_trajectory(
-        [{"role": "user", "content": parts}, {"role": "assistant", "content": "?"}]
-    )
-    assert made.turns[0].text == "What is this?"
-    assert made.turns[0].images == ("https://example.org/a.png", "image/png of 4 characters")
+    messages = [{"role": "user", "content": parts}, {"role": "assistant", "content": "?"}]
+    asked, _ = as_trajectory(messages).turns
+    assert asked.text == "What is this?"
+    assert asked.images == ("https://example.org/a.png", "image/png of 4 characters")
 
 
 def test_a_written_trajectory_reads_the_same_again(tmp_path: Path) -> None:
@@ -329,9 +260,8 @@ def test_errors_by_turn_call_and_path_become_gold_spans() -> None:
     ]
     (segment,) = read({"messages": CHAT, "errors": errors, "label": "wrong"})
     positions = [position_in(segment, span) for span in segment.gold]
-    assert [str(position) if position else "" for position in positions] == [
-        *("turn 2, call 1, $.city", "turn 2, call 1", "turn 4", "")
-    ]
+    named = [str(position) if position else "" for position in positions]
+    assert named == ["turn 2, call 1, $.city", "turn 2, call 1", "turn 4", ""]
     assert [span.text for span in segment.gold] == ["Berg", "weather", "cannot", ""]
     assert (segment.gold[0].category, segment.gold[1].severity) == ("wrong-argument", 4)
     assert segment.meta["label"] == "wrong"
@@ -419,9 +349,8 @@ def test_a_text_is_a_trajectory_only_if_an_assistant_speaks_in_it() -> None:
     assert trajectory_in_text(lines) is not None
     for text in ("A text.", "[1, 2]", '{"a": 1}', json.dumps(CHAT[:1]), "[" * 99):
         assert trajectory_in_text(text) is None
-    deep = json.dumps(
-        [*CHAT, {"role": "user", "content": "x", "name": json.loads("[" * 99 + "]" * 99)}]
-    )
+    nested = json.loads("[" * 99 + "]" * 99)
+    deep = json.dumps([*CHAT, {"role": "user", "content": "x", "name": nested}])
     for text in (deep, "\n".join(map(json.dumps, json.loads(deep)))):
         with pytest.raises(DataError, match="nested too deeply to be read"):
             trajectory_in_text(text)
@@ -441,10 +370,8 @@ def test_the_arguments_of_an_output_tool_are_the_reply() -> None:
         ]
     )
     assert trajectory is not None
-    assert [(turn.role, turn.text, turn.calls) for turn in trajectory.turns] == [
-        ("user", "Where?", ()),
-        ("assistant", '{"city": "Lyon"}', ()),
-    ]
+    turns = [(turn.role, turn.text, turn.calls) for turn in trajectory.turns]
+    assert turns == [("user", "Where?", ()), ("assistant", '{"city": "Lyon"}', ())]
 
 
 def test_a_reply_without_content_is_a_reply() -> None:

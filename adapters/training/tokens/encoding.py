@@ -1,10 +1,11 @@
 """Windows as word pieces: the encoder's input, and the positions of the labels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedTokenizerBase
 
 from spanjury.judges.core import Label, LabelledWindow
@@ -104,32 +105,34 @@ def _encoded(
 
 def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> WindowBatch:
     """Stack windows as padded tensors."""
-    length = max(len(window.ids) for window in windows)
-    shape = (len(windows), length)
-    ids, mask, kinds = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
-    labels = torch.full(shape, int(Label.UNKNOWN))
-    words = torch.zeros(shape, dtype=torch.bool)
+
+    def padded(rows: Iterable[Sequence[int]]) -> torch.Tensor:
+        return pad_sequence([torch.tensor(row) for row in rows], batch_first=True).to(device)
+
+    ids = padded(window.ids for window in windows)
+    labels = torch.full(ids.shape, int(Label.UNKNOWN))
+    words = torch.zeros(ids.shape, dtype=torch.bool)
     for row, window in enumerate(windows):
-        ids[row, : len(window.ids)] = torch.tensor(window.ids)
-        kinds[row, : len(window.ids)] = torch.tensor(window.kinds)
-        mask[row, : len(window.ids)] = 1
         positions = torch.tensor(window.positions, dtype=torch.long)
         labels[row, positions] = torch.tensor(window.labels, dtype=torch.long)
         words[row, positions] = True
-    sentences = torch.tensor([window.sentence for window in windows])
     numbers: dict[str, int] = {}
-    groups = torch.tensor([numbers.setdefault(window.group, len(numbers)) for window in windows])
-    tensors = (tensor.to(device) for tensor in (ids, mask, kinds, labels, words, sentences, groups))
-    return WindowBatch(**dict(zip(_FIELDS, tensors, strict=True)))
+    groups = [numbers.setdefault(window.group, len(numbers)) for window in windows]
+    return WindowBatch(
+        ids=ids,
+        mask=padded([1] * len(window.ids) for window in windows),
+        kinds=padded(window.kinds for window in windows),
+        labels=labels.to(device),
+        words=words.to(device),
+        sentences=torch.tensor([window.sentence for window in windows], device=device),
+        groups=torch.tensor(groups, device=device),
+    )
 
 
 def without_kinds(batch: WindowBatch, dropped: torch.Tensor) -> WindowBatch:
     """Set the kinds of `dropped` windows, a mask ``(batch,)``, to zero."""
     kept = (~dropped).to(batch.kinds.device, batch.kinds.dtype)
     return replace(batch, kinds=batch.kinds * kept[:, None])
-
-
-_FIELDS = ("ids", "mask", "kinds", "labels", "words", "sentences", "groups")
 
 
 @lru_cache(maxsize=2)

@@ -9,7 +9,7 @@ References
 .. [1] Hu et al. (2022), LoRA: low-rank adaptation of large language models, ICLR
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,17 +23,18 @@ from transformers import PreTrainedTokenizerBase
 from spanjury.adapters.causal.base import Base, find_base
 from spanjury.adapters.training.tokens.encoding import EncodedWindow
 from spanjury.adapters.training.tokens.job import Question
-from spanjury.adapters.training.tokens.packs import Ids, Pack, packs
 from spanjury.judges.core import ClaimUnit, ConfigError, LabelledPair
 from spanjury.judges.core.lazy import library
 
 Halves = NDArray[np.float16]
+Ids = tuple[int, ...]
 
 ADAPTER = "adapter.gguf"
 """File of the trained matrices, which llama.cpp adds to the base."""
 
 _RANK, _ALPHA = 8, 16.0
 _USUAL_LENGTH = 1024  # tokens of a passage, a claim and the question
+_MOST_PACKED = 640  # tokens per pack; the endings of one beginning may exceed it
 _LEAST_ROOM = 2  # a token of a passage, and one of a claim
 _BEGINNING, _ENDING = 0, 1  # kinds of tokens
 _DOCUMENT, _CLAIM = "$document", "$claim"
@@ -120,7 +121,7 @@ class GuardianModel(nn.Module):
         """Return no weights: the new matrices add nothing to the base until they are trained."""
         return []
 
-    def _states(self, pack: Pack) -> torch.Tensor:
+    def _states(self, pack: "Pack") -> torch.Tensor:
         untyped: Any = self.model
         kind = next(untyped.parameters()).dtype
         mask = torch.zeros(pack.allowed.shape, dtype=kind)
@@ -290,3 +291,65 @@ def _stored_rows(matrix: Halves, name: str, config: Any) -> Halves:  # noqa: ANN
     if config.model_type != _LLAMA or part != "up" or heads is None:
         return matrix
     return matrix.reshape(heads, 2, -1, _RANK).swapaxes(1, 2).reshape(matrix.shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """Texts that begin alike, and share what they begin with, to be read in one pass.
+
+    The beginnings and their endings are concatenated; arrays have the shape ``(tokens,)``.
+
+    Parameters
+    ----------
+    ids, positions
+        Id of each token, and its position after the start of its own text.
+    allowed
+        ``(tokens, tokens)``: whether the first attends to the second.
+    texts
+        Index of each token's text; -1 for tokens of a beginning.
+    """
+
+    ids: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+    texts: NDArray[np.int64]
+
+
+def packs(beginnings: Sequence[Ids], endings: Sequence[Ids]) -> Iterator[Pack]:
+    """Yield packs of texts, each with an item of `beginnings` and one of `endings`, as ids."""
+    by_beginning: dict[Ids, list[int]] = {}
+    for index, beginning in enumerate(beginnings):
+        by_beginning.setdefault(beginning, []).append(index)
+    group: dict[Ids, list[int]] = {}
+    size = 0
+    for beginning, indices in by_beginning.items():
+        more = len(beginning) + sum(len(endings[index]) for index in indices)
+        if group and size + more > _MOST_PACKED:
+            yield _pack(group, endings)
+            group, size = {}, 0
+        group[beginning] = indices
+        size += more
+    if group:
+        yield _pack(group, endings)
+
+
+def _pack(group: dict[Ids, list[int]], endings: Sequence[Ids]) -> Pack:
+    ids: list[int] = []
+    positions: list[int] = []
+    numbers: list[int] = []
+    owners: list[int] = []
+    for number, (beginning, indices) in enumerate(group.items()):
+        start, count = len(ids), len(beginning)
+        ids += beginning
+        positions += range(count)
+        owners += [-1] * count
+        for index in indices:
+            own = endings[index]
+            ids += own
+            positions += range(count, count + len(own))
+            owners += [index] * len(own)
+        numbers += [number] * (len(ids) - start)
+    of_beginning, owner, order = np.array(numbers), np.array(owners), np.arange(len(ids))
+    allowed = (of_beginning[:, None] == of_beginning) & (order[:, None] >= order)
+    allowed &= (owner < 0) | (owner[:, None] == owner)
+    return Pack(ids=np.array(ids), positions=np.array(positions), allowed=allowed, texts=owner)

@@ -8,7 +8,6 @@ because a small data set would change only those of the words that happen to occ
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from torch import nn
 from torch.nn.functional import log_softmax, softplus
 from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
-from spanjury.adapters.model_files import model_digest
+from spanjury.adapters.model_files import model_digest, packaged_weights
 from spanjury.adapters.reading.export import export
 from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights
 from spanjury.adapters.training.tokens.encoding import EncodedWindow, WindowBatch, encode
@@ -244,7 +243,10 @@ def find_encoder(name: str) -> EncoderBase:
     Raises `ConfigError`, with advice, if there is none.
     """
     if name == MINILM:
-        folder = _packaged()
+        packaged = packaged_weights(
+            _PACKAGE, engine="torch", install=_INSTALL, pattern=f"model/{WEIGHTS}"
+        )
+        folder = packaged.parent
     elif (path := Path(name)).is_dir():
         folder = path
     else:
@@ -253,13 +255,3 @@ def find_encoder(name: str) -> EncoderBase:
     called = name if folder != Path(name) else folder.resolve().name
     identity = f"{called}@{model_digest(folder, suffixes=_DIGESTED)}"
     return EncoderBase(name=name, identity=identity, folder=folder)
-
-
-def _packaged() -> Path:
-    """Find the weights in their package without importing it."""
-    spec = find_spec(_PACKAGE)
-    folders = [Path(path) / "model" for path in (spec and spec.submodule_search_locations) or ()]
-    present = [folder for folder in folders if (folder / "model.safetensors").is_file()]
-    if not present:
-        raise ConfigError(_INSTALL)
-    return present[0]

@@ -14,19 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 
+from spanjury.adapters.model_files import finished_files
 from spanjury.adapters.torch_models import find_device
-from spanjury.adapters.training.card import CARD, data_lines, draw, option_lines, result_lines
-from spanjury.adapters.training.checkpoint import (
-    RECORD,
-    CheckpointFile,
-    finished_files,
-    open_checkpoint,
-)
+from spanjury.adapters.training.card import write_card
+from spanjury.adapters.training.checkpoint import RECORD, CheckpointFile, open_checkpoint
 from spanjury.adapters.training.job import Progress, Trained
 from spanjury.adapters.training.tokens.checker import CheckerBase, find_checker_base
 from spanjury.adapters.training.tokens.encoding import (
@@ -227,32 +223,6 @@ _LIMITS = (
 )
 
 
-class TokenBase(Protocol):
-    """A base of the token form: an encoder for a reader, an encoder or a decoder for a checker."""
-
-    @property
-    def identity(self) -> str:
-        """The model's name with a digest of its files."""
-        ...
-
-    @property
-    def max_length(self) -> int:
-        """Maximum number of pieces per window by default."""
-        ...
-
-    def load(self, *, kinds: int, device: torch.device) -> Any:  # noqa: ANN401 - its own model
-        """Load the model to train; raise `ConfigError` if the base is not suitable."""
-        ...
-
-    def encode(self, windows: Any, *, limit: int) -> list[EncodedWindow]:  # noqa: ANN401
-        """Encode windows, or pairs, in at most `limit` pieces each."""
-        ...
-
-    def write(self, model: Any, folder: Path, *, max_length: int) -> None:  # noqa: ANN401
-        """Write the judge's folder, with its card last."""
-        ...
-
-
 def train(
     job: TokenJob,
     *,
@@ -269,7 +239,7 @@ def train(
     if not job.windows:
         raise ConfigError("there is nothing to learn from: no labelled sentence")
     base, device = _base(job), find_device(job.options.device)
-    checkpoints = _checkpoints(job, base)
+    checkpoints = _checkpoints(job, identity=base.identity)
     limit = job.options.max_length or base.max_length
     if job.options.threads:
         torch.set_num_threads(job.options.threads)
@@ -288,14 +258,14 @@ def train(
         progress, finished = trainer.run()
     outcome = Trained(finished=finished, progress=progress, steps=trainer.steps, cut=0, skipped=0)
     if finished:
-        card = _TokenCard(job=job, base=base.identity, device=str(device), progress=progress)
-        _write(model, card=card, base=base, max_length=limit)
+        _write(job, model, base=base, device=device, progress=progress, max_length=limit)
         (job.folder / BEST).unlink(missing_ok=True)
         checkpoints.remove()
     return outcome
 
 
-def _base(job: TokenJob) -> TokenBase:
+def _base(job: TokenJob) -> Any:  # noqa: ANN401  their methods differ in what they encode
+    """Return the `EncoderBase` of a reader, or the `CheckerBase` or `GuardianBase` of a checker."""
     if job.checker is None:
         return find_encoder(job.base)
     return find_pair_base(job.base, job.checker, max_length=job.options.max_length)
@@ -317,11 +287,11 @@ def _last(job: TokenJob) -> str:
     return _CHECKER if job.checker.question is None else ADAPTER
 
 
-def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
+def _checkpoints(job: TokenJob, *, identity: str) -> CheckpointFile:
     """Return the checkpoint file; refuse a folder that contains a model."""
     belongs_to = {
-        "base": base.identity,
-        **({} if job.checker is None else {"checker": asdict(job.checker)}),
+        "base": identity,
+        **_form(job),
         "data": windows_digest(job.windows),
         "validation data": windows_digest(job.validation),
     }
@@ -330,52 +300,28 @@ def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TokenCard:
-    """A model card; `base` identifies the base encoder."""
+def _form(job: TokenJob) -> dict[str, object]:
+    return {} if job.checker is None else {"checker": asdict(job.checker)}
 
-    job: TokenJob
-    base: str
-    device: str
-    progress: Progress
 
-    def write(self, folder: Path) -> None:
-        """Write `CARD` into a folder, and the curves if matplotlib is installed."""
-        draw(self.progress, folder)
-        rows = [("training", len(self.job.windows)), ("validation", len(self.job.validation))]
-        lines = [
-            *self._front(),
-            *data_lines(self.job.data, rows),
-            "## Training",
-            "",
-            f"On {self.device}.",
-            "",
-            *option_lines(asdict(self.job.options)),
-            *result_lines(self.progress, folder),
-            "",
-            "## Limits",
-            "",
-            _LIMITS,
-        ]
-        (folder / CARD).write_text("\n".join([*lines, ""]), encoding="utf-8")
-
-    def _front(self) -> list[str]:
-        classifies, made, use = _texts(self.job.checker)
-        return [
-            "---",
-            *([] if self.job.checker is None else ["library_name: transformers"]),
-            f"pipeline_tag: {classifies}",
-            "language: en",
-            "tags: [spanjury, error-spans, evaluation]",
-            "---",
-            "",
-            "# A judge that reads each claim beside its source",
-            "",
-            f"Trained by spanjury {VERSION} from {markdown(self.base)}: {made}",
-            "",
-            use,
-            "",
-        ]
+def _front(form: CheckerForm | None, *, identity: str) -> list[str]:
+    """Return the beginning of the card."""
+    classifies, made, use = _texts(form)
+    return [
+        "---",
+        *([] if form is None else ["library_name: transformers"]),
+        f"pipeline_tag: {classifies}",
+        "language: en",
+        "tags: [spanjury, error-spans, evaluation]",
+        "---",
+        "",
+        "# A judge that reads each claim beside its source",
+        "",
+        f"Trained by spanjury {VERSION} from {markdown(identity)}: {made}",
+        "",
+        use,
+        "",
+    ]
 
 
 def _texts(form: CheckerForm | None) -> tuple[str, str, str]:
@@ -410,21 +356,36 @@ def _texts(form: CheckerForm | None) -> tuple[str, str, str]:
     )
 
 
-def _write(model: Any, *, card: _TokenCard, base: TokenBase, max_length: int) -> None:  # noqa: ANN401
-    with finished_files(card.job.folder, last=_last(card.job)) as aside:
-        base.write(model, aside, max_length=max_length)
-        card.write(aside)
-        (aside / RECORD).write_text(json.dumps(_record(card), indent=1), encoding="utf-8")
-
-
-def _record(card: _TokenCard) -> dict[str, object]:
-    """Return the card's contents for programs."""
-    return {
-        "base": card.job.base,
-        **({} if card.job.checker is None else {"checker": asdict(card.job.checker)}),
-        "base_identity": card.base,
-        "device": card.device,
-        "data": asdict(card.job.data),
-        "options": asdict(card.job.options),
-        "progress": asdict(card.progress),
+def _write(
+    job: TokenJob,
+    model: Any,  # noqa: ANN401  the base's own
+    *,
+    base: Any,  # noqa: ANN401  as above
+    device: torch.device,
+    progress: Progress,
+    max_length: int,
+) -> None:
+    """Write the model, its card, and the card's contents for programs."""
+    options = asdict(job.options)
+    record = {
+        "base": job.base,
+        **_form(job),
+        "base_identity": base.identity,
+        "device": str(device),
+        "data": asdict(job.data),
+        "options": options,
+        "progress": asdict(progress),
     }
+    with finished_files(job.folder, last=_last(job)) as aside:
+        base.write(model, aside, max_length=max_length)
+        write_card(
+            aside,
+            front=_front(job.checker, identity=base.identity),
+            data=job.data,
+            rows=[("training", len(job.windows)), ("validation", len(job.validation))],
+            device=str(device),
+            options=options,
+            progress=progress,
+            end=("", "## Limits", "", _LIMITS),
+        )
+        (aside / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")

@@ -27,6 +27,7 @@ from spanjury.adapters.reading.card import (
     ReaderCard,
     file_digest,
     read_reader_card,
+    set_constants,
     write_reader_card,
 )
 from spanjury.adapters.reading.export import export, slim, write_graph
@@ -98,16 +99,8 @@ def model() -> TinyReader:
 @pytest.fixture(scope="module")
 def folder(model: TinyReader, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("reader")
-    constants = {"threshold": 0.4, "slope": 1.5}
-    export(
-        model,
-        tiny_tokenizer(),
-        made,
-        name="tiny",
-        version="1",
-        max_length=LENGTH,
-        constants=constants,
-    )
+    export(model, tiny_tokenizer(), made, max_length=LENGTH)
+    set_constants(made, {"threshold": 0.4, "slope": 1.5})
     return made
 
 
@@ -183,15 +176,7 @@ def test_lone_surrogates_and_words_without_pieces_are_read(reader: OnnxReader) -
 
 
 def test_exact_export_says_what_torch_says(model: TinyReader, tmp_path: Path) -> None:
-    export(
-        model,
-        tiny_tokenizer(),
-        tmp_path,
-        name="exact",
-        version="1",
-        max_length=LENGTH,
-        quantised=False,
-    )
+    export(model, tiny_tokenizer(), tmp_path, max_length=LENGTH, quantised=False)
     for window in (WINDOW, SHORT):
         (reading,) = open_reader(tmp_path).read([window])
         assert difference(reading, by_torch(model, window)) < 1e-5
@@ -307,7 +292,7 @@ def copied(folder: Path, *, card: object) -> Path:
 
 def test_the_card_holds_what_the_judge_needs(reader: OnnxReader) -> None:
     assert reader.constants == {"threshold": 0.4, "slope": 1.5}
-    assert reader.signature.startswith("onnx|model:tiny@")
+    assert reader.signature.startswith("onnx|model:reader@")
 
 
 def test_threads_share_a_model(reader: OnnxReader) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.training.tokens.packs import Ids, Pack, packs
+from spanjury.adapters.training.tokens.guardian import Ids, Pack, packs
 
 PIECES = st.integers(1, 99)
 SOURCES = st.sampled_from([(1, 2, 3), (4,), tuple(range(400))])

@@ -1,14 +1,14 @@
 """xformers' attention, by a stand-in that computes the same in plain torch: as SDPA, each time."""
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from fakes.tiny_chat import CONTEXT, chat_tokenizer, tiny_pairs
 
-from spanjury.adapters.causal.attention import Kernel, best_attention, kernel_for, register
+from spanjury.adapters.causal.attention import best_attention, operations_for, register
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.writing import Prompt, write
@@ -56,7 +56,8 @@ class StandIn:
 @pytest.fixture
 def stand_in() -> StandIn:
     kernel = StandIn()
-    register(Kernel(attend=kernel, causal=Causal), name="xformers-stand-in")
+    operations = SimpleNamespace(memory_efficient_attention=kernel, LowerTriangularMask=Causal)
+    register(operations, name="xformers-stand-in")
     return kernel
 
 
@@ -111,7 +112,7 @@ def library(monkeypatch: pytest.MonkeyPatch, stand_in: StandIn) -> ModuleType:
 
 
 def test_the_library_is_used_where_it_can_attend(library: ModuleType, stand_in: StandIn) -> None:
-    assert kernel_for(CPU) == Kernel(attend=stand_in, causal=library.LowerTriangularMask)
+    assert operations_for(CPU) is library
     assert [type(bias) for bias in stand_in.biases] == [Causal]
 
 
@@ -120,13 +121,13 @@ def test_a_library_without_a_kernel_for_the_device_is_not_used(library: ModuleTy
         raise NotImplementedError("No operator found for `memory_efficient_attention_forward`")
 
     vars(library)["memory_efficient_attention"] = attend
-    assert kernel_for(CPU) is None
+    assert operations_for(CPU) is None
 
 
 def test_a_library_that_does_not_load_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xformers", None)
     monkeypatch.delitem(sys.modules, "xformers.ops", raising=False)
-    assert kernel_for(CPU) is None
+    assert operations_for(CPU) is None
 
 
 @pytest.mark.usefixtures("library")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.weights.worker import BLEURT, COMET, Worker, find_environment, nubia
+from spanjury.adapters.weights.worker import BLEURT, COMET, Worker, nubia
 from spanjury.judges.core import ConfigError, MetricError, Sample
 
 FAKE_COMET = """
@@ -123,11 +123,8 @@ def test_a_worker_that_has_ended_says_so_again(python: str, checkpoint: str) -> 
 
 
 def test_a_worker_that_hangs_is_ended(python: str, checkpoint: str) -> None:
-    environment = find_environment(
-        "comet", python, module="comet", distribution="unbabel-comet", install="unbabel-comet"
-    )
     settings = {"model": checkpoint, "batch_size": 1, "gpus": 0}
-    worker = Worker(environment, script="comet", settings=settings, offline=True, timeout=20)
+    worker = Worker(python, script="comet", settings=settings, offline=True, timeout=20)
     worker._timeout = 0.5
     with pytest.raises(MetricError, match="no answer, and had 0.5 s: exit status"):
         worker.scores([{"src": "", "mt": "hang", "ref": ""}])

@@ -22,6 +22,8 @@ def estimated_total(
 ) -> TotalEstimate:
     """Estimate the sum over a population from a simple random sample of it.
 
+    Raise `ValueError` if a shape or a range is not as described.
+
     Parameters
     ----------
     sample
@@ -37,11 +39,6 @@ def estimated_total(
         With Student's interval [1]_, corrected for the finite population. The bounds are
         NaN for a sample of one from a larger population. They may be negative even if the
         values cannot be.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is not as above.
 
     References
     ----------

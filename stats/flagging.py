@@ -31,6 +31,8 @@ NOISE = 1e-9
 def cutoff(spared: ArrayLike, *, rate: float) -> float:
     """Return the highest cut-off below which at most a share `rate` of the scores lies.
 
+    Raise `ValueError` if a shape or a range is not as described.
+
     Scores at the cut-off are not flagged, so that ties never increase the share of false alarms
     above `rate`: if all scores are equal, none is flagged.
 
@@ -45,11 +47,6 @@ def cutoff(spared: ArrayLike, *, rate: float) -> float:
     -------
     float
         One of the scores; NaN without any.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is not as above.
 
     Examples
     --------
@@ -67,6 +64,8 @@ def flagged(
 ) -> Weighted:
     """Return the effect "share of texts whose score is below the cut-off of `spared`".
 
+    Raise `ValueError` if a shape or a range is not as described.
+
     Parameters
     ----------
     spared
@@ -83,11 +82,6 @@ def flagged(
     -------
     Weighted
         The cut-off is that of the draw. NaN without a score in `spared` or a text in `among`.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is not as above.
     """
     checked_share("rate", rate)
     pool, cells = _Pool(spared), checked_differences(scores)
@@ -117,6 +111,8 @@ def flagged(
 def auroc_of_drops(spared: ArrayLike, scores: ArrayLike) -> Weighted:
     """Return the effect "area under the ROC curve", where a lower score means "damaged".
 
+    Raise `ValueError` if a shape is not as described.
+
     It is the probability that a damaged text has a lower score than one that is not worse, with
     ties counted half [1]_: 1 if all have, 0.5 if the scores are uninformative.
 
@@ -129,11 +125,6 @@ def auroc_of_drops(spared: ArrayLike, scores: ArrayLike) -> Weighted:
     -------
     Weighted
         In ``[0, 1]``; NaN unless there are scores of both kinds.
-
-    Raises
-    ------
-    ValueError
-        If a shape is not as above.
 
     References
     ----------
@@ -159,6 +150,8 @@ def auroc_of_drops(spared: ArrayLike, scores: ArrayLike) -> Weighted:
 def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0.95) -> int:
     """Return the maximum number of `texts` flagged by chance, at a cut-off from `clean` others.
 
+    Raise `ValueError` if a range is not as described.
+
     The cut-off is an order statistic: the share of all texts below it is unknown, but beta
     distributed, whatever the scores are [1]_. If the texts were the others themselves, the number
     would vary less.
@@ -176,11 +169,6 @@ def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0
     -------
     int
         The quantile of the beta-binomial distribution. With ties, more are even less likely.
-
-    Raises
-    ------
-    ValueError
-        If a range is not as above.
 
     References
     ----------

@@ -55,6 +55,25 @@ def midranks(values: FloatArray) -> FloatArray:
     return middle
 
 
+def weighted_midranks(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weight below each value, plus half of that at it.
+
+    Parameters
+    ----------
+    values
+        Shape ``(n,)``, none NaN.
+    weights
+        Shape ``(..., n)``: the shape of the result.
+    """
+    if not values.size:
+        return np.zeros_like(weights)
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    order = np.argsort(inverse, kind="stable")
+    tied = np.add.reduceat(weights[..., order], np.cumsum(counts) - counts, axis=-1)
+    middle: FloatArray = np.cumsum(tied, axis=-1) - tied / 2
+    return middle[..., inverse]
+
+
 def ranks(values: FloatArray) -> Ranks:
     """Rank the items of every row, shape ``(..., n)``, ``n >= 1``, none NaN, for `pair_counts`.
 

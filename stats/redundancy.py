@@ -14,6 +14,7 @@ from spanjury.stats.arrays import (
     one_axis,
     safe_divide,
 )
+from spanjury.stats.ranks import weighted_midranks
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted
 
@@ -155,36 +156,19 @@ def _partial(scores: FloatArray, where: NDArray[np.intp]) -> Weighted:
     """Return the partial correlation of two raters given people, who are the first of three."""
     if scores.shape[1] < LEAST_ITEMS:
         return lambda counts: np.full(len(counts), np.nan)
-    rankings = [_ranking(row) for row in scores]
 
     def weighted(counts: FloatArray) -> FloatArray:
         drawn = counts[:, where]
         total = drawn.sum(axis=1, keepdims=True)
-        people, first_ranks, second_ranks = (ranking(drawn) for ranking in rankings)
+        ranks = [weighted_midranks(row, drawn) / np.maximum(total, 1.0) for row in scores]
         parts = [
-            part - safe_divide((drawn * part).sum(axis=1, keepdims=True), total)
-            for part in (people, first_ranks, second_ranks)
+            part - safe_divide((drawn * part).sum(axis=1, keepdims=True), total) for part in ranks
         ]
         by_one, by_other = (_correlation(parts[0], part, drawn) for part in parts[1:])
         together = _correlation(parts[1], parts[2], drawn)
         left = (1 - by_one**2) * (1 - by_other**2)
         left = np.where(left > NOISE, left, np.nan)
         return np.clip((together - by_one * by_other) / np.sqrt(left), -1, 1)
-
-    return weighted
-
-
-def _ranking(scores: FloatArray) -> Weighted:
-    """Return the midrank of each item in each draw, relative to the number of items drawn."""
-    order = np.argsort(scores, kind="stable")
-    starts = np.flatnonzero(np.diff(scores[order], prepend=-np.inf) != 0)
-    group = np.unique(scores, return_inverse=True)[1]
-
-    def weighted(counts: FloatArray) -> FloatArray:
-        alike = np.add.reduceat(counts[:, order], starts, axis=1)
-        middle = np.cumsum(alike, axis=1) - alike / 2
-        shares: FloatArray = (middle / np.maximum(alike.sum(axis=1, keepdims=True), 1.0))[:, group]
-        return shares
 
     return weighted
 

@@ -47,6 +47,8 @@ def by_owner(effect: Weighted, owner: NDArray[np.intp]) -> Weighted:
 def ratio(numerators: ArrayLike, denominators: ArrayLike = 1.0) -> Weighted:
     """Return the effect "sum of `numerators` over sum of `denominators`".
 
+    Raise `ValueError` if a shape or a value is not as described.
+
     Parameters
     ----------
     numerators
@@ -59,11 +61,6 @@ def ratio(numerators: ArrayLike, denominators: ArrayLike = 1.0) -> Weighted:
     -------
     Weighted
         NaN if the denominators sum to 0.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a value is not as above.
     """
     above, below = np.broadcast_arrays(
         checked_differences(numerators), np.asarray(denominators, dtype=np.float64)
@@ -97,17 +94,14 @@ def net_drop(differences: ArrayLike) -> Weighted:
 def per_headroom(clean: ArrayLike, damaged: ArrayLike, *, low: float) -> Weighted:
     """Return the effect "mean difference in units of the headroom of the scores".
 
+    Raise like `ratio`.
+
     Parameters
     ----------
     clean, damaged
         Scores, shape ``(..., items)``; finite or NaN.
     low
         The worst score of the scale. Items with this clean score are skipped.
-
-    Raises
-    ------
-    ValueError
-        As `ratio` does.
     """
     before = checked_differences(clean)
     room = np.where(before > low, before - low, np.nan)
@@ -116,6 +110,8 @@ def per_headroom(clean: ArrayLike, damaged: ArrayLike, *, low: float) -> Weighte
 
 def rank_biserial(differences: ArrayLike) -> Weighted:
     """Return the effect "matched-pairs rank-biserial correlation", in ``[-1, 1]``.
+
+    Raise like `ratio`.
 
     Parameters
     ----------
@@ -128,11 +124,6 @@ def rank_biserial(differences: ArrayLike) -> Weighted:
     Weighted
         ``(R+ - R-) / (R+ + R-)`` of Wilcoxon's rank sums without the zeros [1]_; NaN if
         all differences are 0. One drop among a hundred zeros gives 1, so also see the net drop.
-
-    Raises
-    ------
-    ValueError
-        As `ratio` does.
 
     References
     ----------
@@ -168,6 +159,8 @@ def _rank_biserial(differences: FloatArray, counts: FloatArray) -> FloatArray:
 def of_items(values: ArrayLike, function: Callable[[FloatArray], ArrayLike]) -> Weighted:
     """Return an effect that is computed draw by draw: slow, but for any function.
 
+    Raise like `ratio`.
+
     Parameters
     ----------
     values
@@ -175,11 +168,6 @@ def of_items(values: ArrayLike, function: Callable[[FloatArray], ArrayLike]) -> 
     function
         ``function(sample)`` -> effects, where `sample` contains the drawn items, with
         repetitions, in the shape ``(..., items)``.
-
-    Raises
-    ------
-    ValueError
-        As `ratio` does.
     """
     array = checked_differences(values)
     items = np.arange(array.shape[-1])

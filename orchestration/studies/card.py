@@ -72,31 +72,21 @@ def ranges_of(measures: Ranges | Iterable[str]) -> Ranges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One number that an exam results in.
-
-    Parameters
-    ----------
-    name
-        Its topic, a full stop and the figure, as ``retest.moved``.
-    value
-        None if undefined, such as the hits of a judge that marks nothing.
-    says
-        What it is, in one sentence, with its unit if it has one.
-    count
-        Number of texts, places or conditions that it is made of.
-    low, high
-        Ends of its 95 % interval; None if there is none.
-    range
-        The values that it can have.
-    """
+    """One number that an exam results in."""
 
     name: str
+    """Its topic, a full stop and the figure, as ``retest.moved``."""
     value: float | None
+    """None if undefined, such as the hits of a judge that marks nothing."""
     says: str
+    """Its meaning in one sentence, with its unit if it has one."""
     count: int
+    """Number of texts, places or conditions that it is made of."""
     low: float | None = None
+    """Low end of its 95 % interval; None if there is none."""
     high: float | None = None
     range: Range = Range()
+    """The values that it can have."""
 
     @property
     def figure(self) -> str:
@@ -175,7 +165,6 @@ class Card:
 
 
 def _judges(record: ExamRecord) -> set[str]:
-    """Return the signatures of the seats, without the release that examined them."""
     return set(map(unstamped, record.seats.values()))
 
 
@@ -194,9 +183,8 @@ class DemandResult:
     @property
     def line(self) -> str:
         """The requirement with the values of the measure."""
-        return (
-            f"{self.demand} (it is {self.figures}{f', but {self.reason}' if self.reason else ''})"
-        )
+        but = f", but {self.reason}" if self.reason else ""
+        return f"{self.demand} (it is {self.figures}{but})"
 
     @property
     def figures(self) -> str:
@@ -209,11 +197,9 @@ class Gate:
     """One requirement on a measure."""
 
     name: str
-    """Name of the measure."""
     relation: str
     """``>=``, ``<=``, ``>`` or ``<``."""
     bound: float
-    """The number that it is compared with."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.relation} {self.bound:g}"
@@ -279,14 +265,7 @@ def unproven(name: str, measures: Mapping[str, Sequence[Measure]]) -> str:
 
 
 def parse_gate(text: str) -> Gate:
-    """Read a requirement; raise `ConfigError` if it cannot be read.
-
-    Examples
-    --------
-    >>> gate = parse_gate("retest.moved <= .1")
-    >>> gate.name, gate.relation, gate.bound
-    ('retest.moved', '<=', 0.1)
-    """
+    """Read a requirement; raise `ConfigError` if it cannot be read."""
     comparison = parse_comparison(text)
     if comparison is None or comparison.relation not in _ORDERED or comparison.number is None:
         raise ConfigError(f"a requirement is MEASURE>=NUMBER (or <=, >, <), not {text!r}")

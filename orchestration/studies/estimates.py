@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from spanjury.stats import resampling
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.resampling import NOISE, Estimate, bootstrap
+from spanjury.stats.resampling import NOISE, Estimate, Resampled, bootstrap
 from spanjury.stats.weighted import Weighted, by_owner, on_sample, ratio
 
 K = TypeVar("K", bound=Hashable)
@@ -47,21 +46,26 @@ def estimates(
 
     `sources`: shape ``(texts,)``: number of the source of each text, from 0.
     """
-    items = int(sources.max(initial=-1)) + 1
     estimated: dict[str, Estimate] = {}
-    for names, of_texts in effects.items():
-        effect = by_owner(of_texts, sources)
-        if not items:
+    for names, effect in effects.items():
+        if not sources.size:
             figures = [Estimate()] * len(names)
         elif not settings.draws:
-            figures = [Estimate(v) for v in np.ravel(on_sample(effect, items=items)).tolist()]
+            figures = [
+                Estimate(v) for v in np.ravel(on_sample(effect, items=sources.size)).tolist()
+            ]
         else:
-            rng = np.random.default_rng(settings.seed)
-            drawn = bootstrap(effect, items=items, rng=rng, draws=settings.draws)
+            drawn = resampled(effect, sources, seed=settings.seed, draws=settings.draws)
             figures = resampling.estimates(drawn, confidence=settings.confidence)
             figures = list(map(bounded, figures))
         estimated |= zip(names, figures, strict=True)
     return estimated
+
+
+def resampled(effect: Weighted, owner: NDArray[np.intp], *, seed: int, draws: int) -> Resampled:
+    """Resample sources for an effect of texts; `owner` numbers the source of each text from 0."""
+    items, rng = int(owner.max()) + 1, np.random.default_rng(seed)
+    return bootstrap(by_owner(effect, owner), items=items, rng=rng, draws=draws)
 
 
 def bounded(estimate: Estimate) -> Estimate:
@@ -83,10 +87,9 @@ def numbered(names: Sequence[K]) -> tuple[NDArray[np.intp], tuple[K, ...]]:
     return np.array([numbers[name] for name in names], dtype=np.intp), tuple(numbers)
 
 
-def ratios_of(
-    above: FloatArray, below: FloatArray, *, rng: Generator, draws: int
-) -> list[Estimate]:
+def ratios_of(above: FloatArray, below: FloatArray, *, seed: int, draws: int) -> list[Estimate]:
     """Return the ratios of sums of the shape ``(..., sources)``, with sources resampled."""
+    rng = np.random.default_rng(seed)
     drawn = bootstrap(ratio(above, below), items=above.shape[-1], rng=rng, draws=draws)
     return list(map(bounded, resampling.estimates(drawn)))
 

@@ -62,17 +62,13 @@ class OverBase:
 
     name: str
 
-    @property
-    def less_is_better(self) -> bool:
-        """True if less is better, in a group of examples as well."""
-        return any(f"{self.name}.".startswith(f"{topic}.") for topic in _LESS_IS_BETTER)
-
     def result(self, distilled: MeasuresByName, base: MeasuresByName) -> DemandResult:
         """Compare the two; raise `ConfigError` if one has no such measure."""
         value, bound = (
             measures_called(self.name, measures)[0].value for measures in (distilled, base)
         )
-        less = self.less_is_better
+        # In a group of examples as well, whose measure has one more part in its name.
+        less = any(f"{self.name}.".startswith(f"{topic}.") for topic in _LESS_IS_BETTER)
         if bound is None:
             met = value is not None and (less or value > 0)
             relation = ", which the base does not have" if less else " > 0, as the base has none"
@@ -142,7 +138,6 @@ class GateFindings:
 
 
 def _redundant(measures: Mapping[str, Measure]) -> Iterator[str]:
-    """Yield the names of the measures of groups that hold every example."""
     whole = measures[measure_name(_SIZE, ALL)].count
     for name, measure in measures.items():
         figure, group = split_name(name)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Report, Scale, Segment
-from spanjury.judges.llm.percent import percent
+from spanjury.judges.llm.distilled_form import percent
 from spanjury.orchestration.studies.agreement.spans.measures import overlaps
 from spanjury.orchestration.studies.card import SHARE, SIGNED, Measure, Range, Ranges
 from spanjury.orchestration.studies.estimates import DEFAULTS, Effects, Settings, estimates
@@ -18,7 +18,6 @@ from spanjury.stats.spans.span_agreement import micro_effect
 from spanjury.stats.weighted import mean_drop, of_items, ratio
 
 ALL = ""
-"""The group of all cases."""
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -38,7 +37,6 @@ FIGURES: Mapping[str, str] = {
     "score.spearman": "rank correlation of the score with the correct one",
     "score.error": "mean error of the score, in points of 100",
 }
-"""Name -> meaning."""
 _SPEARMAN = "score.spearman"
 RANGES: Ranges = {
     **dict.fromkeys(FIGURES, SHARE),
@@ -46,7 +44,6 @@ RANGES: Ranges = {
     _SPEARMAN: SIGNED,
     "score.error": Range(0, 100),
 }
-"""Name -> range."""
 
 _DISTINCT = 3
 """Target scores below which a correlation says nothing."""
@@ -221,13 +218,7 @@ def measure_name(figure: str, group: str) -> str:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Return figure and group of a measure, as `measure_name` joins them.
-
-    Examples
-    --------
-    >>> split_name("spans.f1.unseen-tasks"), split_name("retest.moved")
-    (('spans.f1', 'unseen-tasks'), ('retest.moved', ''))
-    """
+    """Return figure and group of a measure, as `measure_name` joins them."""
     figure, _, group = name.rpartition(".")
     return (figure, group) if figure in FIGURES else (name, ALL)
 

@@ -28,7 +28,6 @@ OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
 """Opens the panel for one draw; another name of a draw changes all that is random."""
 
 CLEAN = "clean"
-"""Condition of a text without damage."""
 T = TypeVar("T")
 K = TypeVar("K")
 
@@ -39,13 +38,9 @@ def made_and_skipped(outcomes: Iterable[T | Skipped], done: str) -> tuple[list[T
     Raise `DataError` with the reasons if all were skipped; `done` is the past participle of the
     change for that message, such as ``damaged``.
     """
-    made: list[T] = []
-    skipped: list[Skipped] = []
-    for outcome in outcomes:
-        if isinstance(outcome, Skipped):
-            skipped.append(outcome)
-        else:
-            made.append(outcome)
+    every = list(outcomes)
+    made = [outcome for outcome in every if not isinstance(outcome, Skipped)]
+    skipped = [outcome for outcome in every if isinstance(outcome, Skipped)]
     if not made:
         reasons = "; ".join(sorted({skip.reason for skip in skipped}))
         raise DataError(f"no text could be {done}: {reasons}")
@@ -189,13 +184,10 @@ class ExamRun:
     """An exam under way, in which a panel judges one draw after the other."""
 
     open_panel: OpenPanel
-    """Opens the panel, once a draw."""
     workers: int
-    """Number of texts that are judged at once."""
     stop_token: StopToken
     """Ends the exam early; with a memory, what was said by then is kept."""
     record: Recorder
-    """Called with every result."""
     expect: Callable[[int], None] = lambda _: None
     """Called with the number of results as it is known better."""
 

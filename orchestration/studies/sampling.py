@@ -159,10 +159,8 @@ def _names(features: TextFeatures, count: int, *, purpose: Purpose) -> list[str]
     by_score = _named("score", features.quality, count)
     if purpose == "calibration":
         return by_score
-    novel = _is_novel(features)
-    return [
-        f"{name}, {'novel' if new else 'usual'}" for name, new in zip(by_score, novel, strict=True)
-    ]
+    words = np.where(_is_novel(features), "novel", "usual")
+    return [f"{name}, {word}" for name, word in zip(by_score, words, strict=True)]
 
 
 def _named(what: str, values: FloatArray, count: int) -> list[str]:
@@ -192,13 +190,10 @@ def _weights(features: TextFeatures, strata: Sequence[str], *, purpose: Purpose)
 def novelty(texts: Iterable[str], sources: Sequence[str]) -> FloatArray:
     """Return which share of each text's pairs of words no text for another source holds.
 
+    The shape is ``(texts,)``, values are in [0, 1]; 1 for a text of fewer than two words.
+
     `texts`: outputs.
     `sources`: the source of each: texts for one of them say much the same, and make none common.
-
-    Returns
-    -------
-    array
-        Shape ``(texts,)``, in [0, 1]; 1 for a text of fewer than two words.
     """
     pairs = [{*pairwise(folded_words(text))} for text in texts]
     numbers = {source: number for number, source in enumerate(dict.fromkeys(sources))}
@@ -226,11 +221,6 @@ def tiers(values: FloatArray, count: int) -> list[int]:
     best scores leaves tiers for the others. Equal values are never parted.
 
     `count`: about how many tiers there are to be, at least 1.
-
-    Examples
-    --------
-    >>> tiers(np.array([5.0, 5.0, 5.0, 5.0, 4.0, 2.0, np.nan]), 3)
-    [3, 3, 3, 3, 2, 1, 0]
     """
     defined = ~np.isnan(values)
     if not defined.any():

@@ -1,6 +1,7 @@
 """The name of a text, and its source: texts of one source are correlated and kept together."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 from spanjury.judges.core import DataError, Segment, fingerprint
 
@@ -66,5 +67,4 @@ def known_source_of(segment: Segment) -> str | None:
     for key in _IDS:
         if (document := segment.meta.get(key)) not in (None, ""):
             return str(document)
-    inputs = [part for item in sorted(segment.inputs.items()) for part in item]
-    return fingerprint(*inputs) if inputs else None
+    return fingerprint(*chain(*sorted(segment.inputs.items()))) if segment.inputs else None

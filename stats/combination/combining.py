@@ -58,10 +58,8 @@ def checked_weights(weights: ArrayLike | None, *, count: int) -> NDArray[np.floa
 def weighted_values(log_p: ArrayLike, *, weights: ArrayLike | None) -> WeightedValues:
     """Validate both, and omit p-values of weight 0.
 
-    Raises
-    ------
-    ValueError
-        Under the conditions of `checked_log_p` and `checked_weights`, or without a p-value.
+    Raise `ValueError` under the conditions of `checked_log_p` and `checked_weights`, or without a
+    p-value.
     """
     values = checked_log_p(log_p)
     if not values.ndim or not values.shape[-1]:

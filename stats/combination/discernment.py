@@ -123,17 +123,14 @@ def target_contrast(scores: ArrayLike, *, targeted: ArrayLike) -> NDArray[np.flo
 def level_balanced(scores: ArrayLike, *, levels: Sequence[str]) -> LevelBalanced:
     """Average the D of perturbations with equal weight for each level.
 
+    Raise `ValueError` if a shape is not as described.
+
     Parameters
     ----------
     scores
         Shape ``(n,)``, ``n >= 1``, NaN if a perturbation has none.
     levels
         The level of each.
-
-    Raises
-    ------
-    ValueError
-        If a shape is not as above.
 
     References
     ----------

@@ -34,23 +34,11 @@ def holm(log_p: ArrayLike) -> NDArray[np.float64]:
     >>> np.exp(holm(np.log([0.01, 0.04, 0.03]))).round(2).tolist()
     [0.03, 0.06, 0.06]
     """
-    values, order = _ordered(log_p)
-    left = np.arange(order.size, 0, -1)
-    return _put_back(np.maximum.accumulate(values[order] + np.log(left)), values, order)
-
-
-def _ordered(log_p: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the values, and the indices of those that are not NaN, in ascending order."""
     values = checked_log_p(log_p)
     if values.ndim != 1:
         raise ValueError(f"expected p-values of shape (n,), got {values.shape}")
-    order = np.argsort(values, kind="stable")  # NaN comes last
-    return values, order[: values.size - np.count_nonzero(np.isnan(values))]
-
-
-def _put_back(
-    adjusted: NDArray[np.float64], values: NDArray[np.float64], order: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    whole = np.full(values.shape, np.nan)
-    whole[order] = np.minimum(adjusted, 0.0)
-    return whole
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]  # NaN is last
+    left = np.arange(order.size, 0, -1)
+    adjusted = np.full(values.shape, np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] + np.log(left)), 0.0)
+    return adjusted

@@ -20,15 +20,13 @@ class Tables(NamedTuple):
 def tables(human: ArrayLike, metric: ArrayLike) -> Tables:
     """Return both as validated arrays.
 
+    Raise `ValueError` if their systems or inputs differ, or they lack these axes or contain an
+    infinite value.
+
     Parameters
     ----------
     human, metric
         Shape ``(..., systems, inputs)``; finite, or NaN where a score is missing.
-
-    Raises
-    ------
-    ValueError
-        If their systems or inputs differ, or they lack these axes or contain an infinite value.
     """
     people, scores = checked_differences(human), checked_differences(metric)
     if min(people.ndim, scores.ndim) < AXES or people.shape[-AXES:] != scores.shape[-AXES:]:
@@ -50,6 +48,8 @@ def paired_tables(human: ArrayLike, metric: ArrayLike) -> Tables:
 def system_means(human: ArrayLike, metric: ArrayLike) -> Tables:
     """Return the mean scores of systems, over the inputs with both scores.
 
+    Raise `ValueError` under the conditions of `tables`.
+
     Parameters
     ----------
     human, metric
@@ -59,11 +59,6 @@ def system_means(human: ArrayLike, metric: ArrayLike) -> Tables:
     -------
     Tables
         Shape ``(..., systems)`` each; NaN for a system without any output with both scores.
-
-    Raises
-    ------
-    ValueError
-        Under the conditions of `tables`.
     """
     people, scores = tables(human, metric)
     present = ~(np.isnan(people) | np.isnan(scores))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.stats.ranks import weighted_midranks
 
 WeighedMethod = Literal["pearson", "spearman"]
 
@@ -18,6 +19,8 @@ def weighted_correlation(
     method: WeighedMethod = "spearman",
 ) -> FloatArray:
     """Correlate two scores of weighted items.
+
+    Raise `ValueError` if a shape or a value is not as described.
 
     With weights of the reciprocal of the inclusion probability, the items of a sample estimate the
     correlation of all items [1]_. A weight of 2 counts like the same item twice.
@@ -36,11 +39,6 @@ def weighted_correlation(
     array
         Shape ``(...)``, in [-1, 1]; NaN if one of the scores does not vary.
 
-    Raises
-    ------
-    ValueError
-        If a shape or a value is not as above.
-
     References
     ----------
     .. [1] Särndal, Swensson, Wretman (1992), Model Assisted Survey Sampling, section 5.9
@@ -56,7 +54,7 @@ def weighted_correlation(
     if not (np.isfinite(x).all() and np.isfinite(y).all() and (w >= 0).all()):
         raise ValueError("expected finite scores, and weights of 0 or more")
     if method == "spearman":
-        x, y = _midranks(x, w), _midranks(y, w)
+        x, y = weighted_midranks(x, w), weighted_midranks(y, w)
     total = w.sum(axis=-1, keepdims=True)
     x, y = (
         values - safe_divide((w * values).sum(axis=-1, keepdims=True), total) for values in (x, y)
@@ -66,16 +64,3 @@ def weighted_correlation(
     varies = scale > np.finfo(np.float64).eps * np.maximum(total[..., 0], 1.0)
     correlation = safe_divide(np.where(varies, both, np.nan), np.where(varies, scale, np.nan))
     return np.asarray(np.clip(correlation, -1.0, 1.0))
-
-
-def _midranks(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weight below each value, plus half of that at it."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if not values.size:
-        return np.zeros_like(weights)
-    order = np.argsort(inverse, kind="stable")
-    starts = np.cumsum(counts) - counts
-    tied = np.add.reduceat(weights[..., order], starts, axis=-1)
-    middle = np.cumsum(tied, axis=-1) - tied / 2
-    ranks: FloatArray = middle[..., inverse]
-    return ranks

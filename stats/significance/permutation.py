@@ -17,10 +17,7 @@ ROUNDING = 1e-12
 def random_signs(rng: Generator, draws: int, *, items: int) -> Iterator[NDArray[np.float64]]:
     """Yield blocks of rows of `items` signs, -1 or 1, `draws` rows in all.
 
-    Raises
-    ------
-    ValueError
-        If `draws` is less than 1.
+    Raise `ValueError` if `draws` is less than 1.
     """
     if draws < 1:
         raise ValueError(f"expected at least 1 draw, got {draws!r}")

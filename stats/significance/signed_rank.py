@@ -31,10 +31,7 @@ class SignedRanks(NamedTuple):
 def signed_ranks(pairs: Pairs, *, zeros: Zeros = "wilcox") -> SignedRanks:
     """Rank the differences; zeros get no ranks (``wilcox``) or the lowest (the others).
 
-    Raises
-    ------
-    ValueError
-        If `zeros` is not one of the three.
+    Raise `ValueError` if `zeros` is not one of the three.
     """
     if zeros not in {"wilcox", "pratt", "zsplit"}:
         raise ValueError(f"expected zeros to be wilcox, pratt or zsplit, got {zeros!r}")

@@ -59,6 +59,8 @@ class Localisation(NamedTuple):
 def new_spans(damaged: ArrayLike, clean: ArrayLike, *, same: float = 0.5) -> Intervals:
     """Return the spans that a judge marks in a damaged text only.
 
+    Raise `ValueError` if a shape or a range is not as described.
+
     Parameters
     ----------
     damaged
@@ -74,11 +76,6 @@ def new_spans(damaged: ArrayLike, clean: ArrayLike, *, same: float = 0.5) -> Int
     -------
     Intervals
         Those rows of `damaged` that are not the same as any row of `clean`.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is not as above.
 
     Examples
     --------

@@ -133,6 +133,8 @@ def graded_overlap(
 def micro_effect(overlaps: ArrayLike) -> Weighted:
     """Return the micro results as an effect for `bootstrap`.
 
+    Raise `ValueError` if the shape is not as described.
+
     Parameters
     ----------
     overlaps
@@ -143,11 +145,6 @@ def micro_effect(overlaps: ArrayLike) -> Weighted:
     -------
     Weighted
         Effects of the shape ``(draws, 3)``: precision, recall, F1; NaN where undefined.
-
-    Raises
-    ------
-    ValueError
-        If the shape is not as above.
     """
     both, predicted, gold = _columns(overlaps)
     return ratio(np.stack([both, both, 2 * both]), np.stack([predicted, gold, predicted + gold]))

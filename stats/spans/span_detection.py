@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.ranks import midranks
@@ -100,15 +100,7 @@ def hallucination_effect(hallucinated: ArrayLike, quoted: ArrayLike) -> Weighted
 
 def _checked(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:
     predicted, true = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if (
-        predicted.ndim != 1
-        or predicted.shape != true.shape
-        or _below_zero(predicted)
-        or _below_zero(true)
-    ):
+    is_negative = (predicted < 0).any() or (true < 0).any()
+    if predicted.ndim != 1 or predicted.shape != true.shape or is_negative:
         raise ValueError(f"expected two counts for each text, got {first!r} and {second!r}")
     return predicted, true
-
-
-def _below_zero(counts: NDArray[np.float64]) -> bool:
-    return bool(np.any(counts < 0))

@@ -123,9 +123,8 @@ def test_a_rank_correlation_knows_only_the_order(
     coefficient = correlation(first, second, method=method).value
     bent = correlation(np.exp(first), second**3, method=method).value
     assert bent == pytest.approx(coefficient, abs=1e-12, nan_ok=True)
-    assert correlation(first, -second, method=method).value == pytest.approx(
-        -coefficient, nan_ok=True
-    )
+    opposed = correlation(first, -second, method=method).value
+    assert opposed == pytest.approx(-coefficient, nan_ok=True)
 
 
 @given(ITEMS, st.sampled_from([1e-300, 1e-9, 7.0, 1e300]))
@@ -199,18 +198,15 @@ def test_pooled_is_the_correlation_of_all_cells() -> None:
 
 def test_by_input_is_the_mean_of_the_correlations_over_systems() -> None:
     coefficient = level_correlation(HUMAN, METRIC, level="by-input")
-    columns = zip(HUMAN.T, METRIC.T, strict=True)
-    assert coefficient.value == pytest.approx(
-        np.mean([spearmanr(*pair).statistic for pair in columns])
-    )
+    by_column = [spearmanr(*pair).statistic for pair in zip(HUMAN.T, METRIC.T, strict=True)]
+    assert coefficient.value == pytest.approx(np.mean(by_column))
     assert coefficient[1:] == (84, 12, 0, None)
 
 
 def test_the_system_level_is_the_correlation_of_means() -> None:
     coefficient = level_correlation(HUMAN, METRIC, level="system", method="pearson")
-    assert coefficient.value == pytest.approx(
-        pearsonr(HUMAN.mean(axis=1), METRIC.mean(axis=1)).statistic
-    )
+    expected = pearsonr(HUMAN.mean(axis=1), METRIC.mean(axis=1)).statistic
+    assert coefficient.value == pytest.approx(expected)
     assert coefficient[1:] == (84, 1, 0, None)
 
 
@@ -290,10 +286,9 @@ def test_an_unknown_level_is_refused() -> None:
 
 
 def test_tables_of_other_systems_or_inputs_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected tables of the same systems and inputs"):
-        tables(HUMAN, METRIC[:6])
-    with pytest.raises(ValueError, match="expected tables of the same systems and inputs"):
-        tables(HUMAN[0], METRIC[0])
+    for human, metric in ((HUMAN, METRIC[:6]), (HUMAN[0], METRIC[0])):
+        with pytest.raises(ValueError, match="expected tables of the same systems and inputs"):
+            tables(human, metric)
     with pytest.raises(ValueError, match=r"expected shapes \(systems, inputs\)"):
         paired_tables(HUMAN, METRIC[np.newaxis])
 

@@ -103,12 +103,9 @@ def test_a_size_without_any_correlation_is_undefined(human: FloatArray) -> None:
 
 
 def test_an_invalid_panel_is_refused(human: FloatArray, seats: FloatArray) -> None:
-    with pytest.raises(ValueError, match="expected one table and one per seat"):
-        leave_one_out(human, seats[0], level="pooled")
-    with pytest.raises(ValueError, match="expected one table and one per seat"):
-        leave_one_out(human, seats[:0], level="pooled")
-    with pytest.raises(ValueError, match="expected one table and one per seat"):
-        leave_one_out(seats, seats, level="pooled")
+    for people, panel in ((human, seats[0]), (human, seats[:0]), (seats, seats)):
+        with pytest.raises(ValueError, match="expected one table and one per seat"):
+            leave_one_out(people, panel, level="pooled")
     with pytest.raises(ValueError, match="expected at least 1 panel"):
         ensemble_curve(human, seats, level="pooled", rng=default_rng(1), most=0)
 
@@ -160,15 +157,10 @@ def test_the_four_judges_agree_as_known_over_all_rows(judged: Judged) -> None:
 @pytest.mark.shared_data
 def test_larger_panels_of_the_four_agree_more_with_people_as_known(judged: Judged) -> None:
     # Spearman in each half of the data, the mean of both: no halves, .566 for one judge.
-    halves = [slice(CNN_DM), slice(CNN_DM, None)]
+    human, seats = judged.human[np.newaxis], judged.seats[:, np.newaxis]
     curves = [
-        ensemble_curve(
-            judged.human[np.newaxis, half],
-            judged.seats[:, np.newaxis, half],
-            level="pooled",
-            rng=default_rng(1),
-        ).mean
-        for half in halves
+        ensemble_curve(human[:, half], seats[..., half], level="pooled", rng=default_rng(1)).mean
+        for half in (slice(CNN_DM), slice(CNN_DM, None))
     ]
     mean = np.mean(curves, axis=0)
     np.testing.assert_allclose(mean, [0.622, 0.659, 0.670, 0.676], atol=5e-4)

@@ -1,6 +1,7 @@
 """Paired tests: against scipy, hand-worked values and every choice of signs."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 from itertools import combinations_with_replacement, product
 from typing import get_args
@@ -122,6 +123,15 @@ def test_the_size_of_a_drop_is_no_matter() -> None:
     assert sign_test([1, -1, 1, 1]).log_p == sign_test([9, -0.1, 2, 0.5]).log_p
 
 
+def d_of(log_p: float) -> float:
+    return float(discernment_score(log_p))
+
+
+def steps(lower: int, higher: int) -> list[int]:
+    """Of 100 items some are one step lower when damaged, and some one step higher."""
+    return [1] * lower + [-1] * higher + [0] * (100 - lower - higher)
+
+
 def counted(differences: list[int], *, zeros: Zeros = "wilcox") -> float:
     """Return the exact p-value by trying every choice of signs."""
     ranked = [drop for drop in differences if drop or zeros != "wilcox"]
@@ -157,7 +167,7 @@ def test_a_hundred_falls_are_one_choice_in_two_to_the_hundred(differences: list[
     answer = sign_flip(differences)
     assert answer.log_p == pytest.approx(-100 * math.log(2), rel=1e-12)
     assert answer.statistic == 5050
-    assert round(float(discernment_score(answer.log_p)), 2) == 23.14
+    assert round(d_of(answer.log_p), 2) == 23.14
 
 
 @pytest.mark.parametrize(
@@ -165,8 +175,7 @@ def test_a_hundred_falls_are_one_choice_in_two_to_the_hundred(differences: list[
     [(1, 0, 0.23), (3, 0, 0.69), (5, 0, 1.16), (10, 0, 2.31), (10, 3, 1.03)],
 )
 def test_few_items_one_step_lower_are_what_they_are(lower: int, higher: int, d: float) -> None:
-    differences = [1] * lower + [-1] * higher + [0] * (100 - lower - higher)
-    assert round(float(discernment_score(sign_flip(differences).log_p)), 2) == d
+    assert round(d_of(sign_flip(steps(lower, higher)).log_p), 2) == d
 
 
 def test_the_most_differences_still_have_a_p_value() -> None:
@@ -179,9 +188,10 @@ def test_more_differences_are_refused_with_what_to_do() -> None:
         sign_flip([1] * (MOST_DIFFERENCES + 1))
 
 
-def test_another_way_with_zeros_is_refused() -> None:
-    with pytest.raises(ValueError, match="got 'split'"):
-        sign_flip([1], zeros="split")  # type: ignore[arg-type]  # the point is that it is wrong
+@pytest.mark.parametrize("test", [sign_flip, signed_rank])
+def test_another_way_with_zeros_is_refused_with_the_choices(test: Callable[..., object]) -> None:
+    with pytest.raises(ValueError, match="wilcox, pratt or zsplit, got 'drop'"):
+        test([1], zeros="drop")
 
 
 def test_the_default_is_exact_as_long_as_that_is_quick() -> None:
@@ -198,15 +208,6 @@ def test_its_size_under_the_null_is_never_above_the_level() -> None:
     for level in (0.1, 0.05, 0.01):
         error = math.sqrt(level * (1 - level) / len(log_p))
         assert np.mean(log_p <= math.log(level)) <= level + 3 * error
-
-
-def d_of(log_p: float) -> float:
-    return float(discernment_score(log_p))
-
-
-def steps(lower: int, higher: int) -> list[int]:
-    """Of 100 items some are one step lower when damaged, and some one step higher."""
-    return [1] * lower + [-1] * higher + [0] * (100 - lower - higher)
 
 
 def test_a_hundred_different_falls_give_the_known_z() -> None:
@@ -236,13 +237,8 @@ def test_few_items_one_step_lower_already_look_discerned(lower: int, higher: int
 @given(differences=st.lists(st.integers(-6, 6), min_size=1, max_size=40))
 def test_it_says_what_scipy_says(zeros: Zeros, correction: bool, differences: list[int]) -> None:
     assume(any(differences))
-    oracle = wilcoxon(
-        differences,
-        alternative="greater",
-        method="approx",
-        zero_method=zeros,
-        correction=correction,
-    )
+    approximate = partial(wilcoxon, alternative="greater", method="approx")
+    oracle = approximate(differences, zero_method=zeros, correction=correction)
     answer = signed_rank(differences, zeros=zeros, correction=correction)
     assert answer.p == pytest.approx(oracle.pvalue, rel=1e-9)
 
@@ -263,11 +259,6 @@ def test_drops_of_zero_are_treated_as_asked() -> None:
     shared = signed_rank([0, 1, 2, -3], zeros="zsplit")
     assert shared.statistic == pytest.approx(1 / math.sqrt(1 + 4 + 9 + 16))
     assert shared.log_p == pytest.approx(float(log_ndtr(-shared.statistic)))
-
-
-def test_another_way_with_zeros_is_refused_with_the_choices() -> None:
-    with pytest.raises(ValueError, match="wilcox, pratt or zsplit, got 'drop'"):
-        signed_rank([1], zeros="drop")  # type: ignore[arg-type]  # the point is that it is wrong
 
 
 def test_signs_come_in_blocks_that_fit_and_are_fair() -> None:

@@ -138,16 +138,13 @@ def test_an_interval_over_clusters_holds_the_strength_and_is_wider_than_over_com
     rng = np.random.default_rng(2)
     items, points, order = (np.repeat(part, 3, axis=0) for part in simulated(rng, comparisons=200))
     clusters = np.repeat(np.arange(200), 3)
+    effects = (
+        bradley_terry_effect(items, points, shown_first=order, clusters=labels)
+        for labels in (clusters, None)
+    )
     by_cluster, alone = (
-        percentile_interval(
-            bootstrap(
-                bradley_terry_effect(items, points, shown_first=order, clusters=labels),
-                items=count,
-                rng=rng,
-                draws=300,
-            )
-        )
-        for labels, count in ((clusters, 200), (None, 600))
+        percentile_interval(bootstrap(effect, items=count, rng=rng, draws=300))
+        for effect, count in zip(effects, (200, 600), strict=True)
     )
     assert by_cluster.low[0] < 1.5 < by_cluster.high[0]
     assert by_cluster.low[-1] < 0.8 < by_cluster.high[-1]

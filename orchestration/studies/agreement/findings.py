@@ -46,13 +46,9 @@ from spanjury.stats.weighted import mean_drop
 _MOST_RATINGS = 1_000
 """Different scores from which on those that are alike by chance say nothing, and tables of
 all pairs of scores become large."""
-
-
 _TOO_MANY = "too many different scores"
 _OWN = "as in the run"
 """Name of the aggregation by which the run itself computed its scores."""
-
-
 _AGGREGATIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "mean": mean,
     "mean-without-outliers": mean_without_outliers,
@@ -156,30 +152,24 @@ class SeatFindings:
 
 def seat_findings(ratings: Ratings, settings: Settings) -> Iterator[SeatFindings]:
     """Yield findings on each run in which two seats or more scored what people rated."""
+    level, method = settings.level, settings.method
     for table in seat_tables(ratings):
-        without = leave_one_out(
-            ratings.human, table.scores, level=settings.level, method=settings.method
-        )
+        left_out = leave_one_out(ratings.human, table.scores, level=level, method=method)
         alone = [
-            level_correlation(ratings.human, own, level=settings.level, method=settings.method)
+            level_correlation(ratings.human, own, level=level, method=method).value
             for own in table.scores
         ]
+        figures = (table.seats, alone, left_out.without.tolist(), left_out.gain.tolist())
         yield SeatFindings(
             run=table.run,
             aspect=ratings.aspect,
             seats=table.seats,
             agreement=seat_agreement(table),
             sizes=_sizes(ratings, table, settings),
-            whole=without.whole,
+            whole=left_out.whole,
             gains=tuple(
-                SeatGain(seat=seat, alone=own.value, without=rest, gain=gain)
-                for seat, own, rest, gain in zip(
-                    table.seats,
-                    alone,
-                    without.without.tolist(),
-                    without.gain.tolist(),
-                    strict=True,
-                )
+                SeatGain(seat=seat, alone=own, without=rest, gain=gain)
+                for seat, own, rest, gain in zip(*figures, strict=True)
             ),
             aggregations=_aggregations(ratings, table, settings),
         )
@@ -242,13 +232,8 @@ def _coefficient(chance: Chance) -> Coefficient:
 
 
 def _sizes(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[EnsembleSize, ...]:
-    curve = ensemble_curve(
-        ratings.human,
-        table.scores,
-        level=settings.level,
-        method=settings.method,
-        rng=default_rng(settings.seed),
-    )
+    level, method, rng = settings.level, settings.method, default_rng(settings.seed)
+    curve = ensemble_curve(ratings.human, table.scores, level=level, method=method, rng=rng)
     rows = zip(*(part.tolist() for part in curve), strict=True)
     return tuple(
         EnsembleSize(
@@ -271,15 +256,12 @@ def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tup
         aggregated[rated] = [values[row] for row in given]
     scores = scores.reshape(len(_AGGREGATIONS), *ratings.human.shape)
     names = [*_AGGREGATIONS]
-    if table.panel is not None and not _has_row(scores, table.panel):
+    own = table.panel
+    if own is not None and not any(np.allclose(row, own, equal_nan=True) for row in scores):
         names.append(_OWN)
-        scores = np.concatenate([scores, table.panel[np.newaxis]])
+        scores = np.concatenate([scores, own[np.newaxis]])
     scorers = tuple(Scorer(name=name, scores={}) for name in names)
     return agreements(replace(ratings, scorers=scorers, scores=scores), settings)
-
-
-def _has_row(rows: FloatArray, values: FloatArray) -> bool:
-    return any(np.allclose(row, values, equal_nan=True) for row in rows)
 
 
 PEOPLE = "people"
@@ -330,27 +312,19 @@ def rankings(
 def _ranking(ratings: Ratings, scores: FloatArray, *, by: str, settings: Settings) -> Ranking:
     counts = np.count_nonzero(~np.isnan(scores), axis=1)
     means = safe_divide(np.nansum(scores, axis=1), counts)
-    low, high = _interval(scores, means, settings)
-    rows = zip(ratings.systems, means, low, high, counts, strict=True)
+    low = high = np.full_like(means, np.nan)
+    if settings.draws:
+        rng, inputs = default_rng(settings.seed), scores.shape[1]
+        drawn = bootstrap(mean_drop(scores), items=inputs, rng=rng, draws=settings.draws)
+        interval = percentile_interval(drawn)
+        low, high = np.minimum(interval.low, means), np.maximum(interval.high, means)
+    columns = (part.tolist() for part in (means, low, high, counts))
     systems = [
-        SystemMean(
-            system=name, score=float(mean), low=float(least), high=float(most), outputs=int(count)
-        )
-        for name, mean, least, most, count in rows
+        SystemMean(system=name, score=score, low=least, high=most, outputs=count)
+        for name, score, least, most, count in zip(ratings.systems, *columns, strict=True)
     ]
     systems.sort(key=lambda system: (np.isnan(system.score), -system.score))
     return Ranking(aspect=ratings.aspect, by=by, systems=tuple(systems))
-
-
-def _interval(
-    scores: FloatArray, means: FloatArray, settings: Settings
-) -> tuple[FloatArray, FloatArray]:
-    if not settings.draws:
-        return np.full_like(means, np.nan), np.full_like(means, np.nan)
-    rng, inputs = default_rng(settings.seed), scores.shape[1]
-    drawn = bootstrap(mean_drop(scores), items=inputs, rng=rng, draws=settings.draws)
-    low, high = percentile_interval(drawn)
-    return np.minimum(low, means), np.maximum(high, means)
 
 
 def _turned(ranking: Ranking) -> Ranking:
@@ -402,7 +376,6 @@ class MetaFindings:
     annotators: tuple[PairFinding, ...]
     """People with people; empty where no text was read by two with names."""
     notes: tuple[str, ...] = ()
-    """Remarks that a reader must know of the texts."""
 
     @property
     def agreements(self) -> tuple[Agreement, ...]:

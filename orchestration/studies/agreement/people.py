@@ -54,10 +54,7 @@ _SPANS = {
     "exact.micro": "F1 of same spans",
     "matched.micro": "F1 of half overlaps",
 }
-
-
 _ALWAYS = frozenset({"characters.micro", "exact.micro"})
-"""Measures that a terminal has room for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +78,6 @@ class PeopleOnAspect:
     scores: SeatAgreement
     """All coefficients of the scores, as of the seats of a panel."""
     spans: tuple[PairFinding, ...]
-    """Two by two, on the texts that both finished."""
 
 
 def people_on_aspect(
@@ -103,24 +99,19 @@ def people_on_aspect(
         dtype=np.float64,
     ).reshape(len(names), len(segments))
     table = SeatTable(run="", seats=names, scores=scores[:, np.newaxis])
-    both = np.count_nonzero(~np.isnan(scores), axis=0) > 1
     owner, _ = numbered([*map(source_of, segments)])
     return PeopleOnAspect(
         aspect=aspect,
         annotators=names,
         texts=len(segments),
         shared=sum(_people(segment, aspect) > 1 for segment in segments),
-        scored=int(np.count_nonzero(both)),
-        alpha=_estimate(scores, both, owner, settings=settings),
+        scored=int(np.count_nonzero(_has_several(scores))),
+        alpha=_estimate(scores, owner, settings=settings),
         kappas={
-            (first, second): _estimate(
-                np.array([own, other]),
-                ~np.isnan(own + other),
-                owner,
-                settings=settings,
-                is_kappa=True,
+            (names[first], names[second]): _estimate(
+                scores[[first, second]], owner, settings=settings, is_kappa=True
             )
-            for (first, own), (second, other) in combinations(zip(names, scores, strict=True), 2)
+            for first, second in combinations(range(len(names)), 2)
         },
         scores=seat_agreement(table),
         spans=tuple(annotator_pairs(gold, settings=settings)),
@@ -138,18 +129,19 @@ def _people(segment: Segment, aspect: str) -> int:
     return len({*segment.human.get(aspect, {}), *looked})
 
 
+def _has_several(scores: FloatArray) -> NDArray[np.bool_]:
+    """Return which texts have several scores; `scores` has the shape ``(annotators, texts)``."""
+    return np.asarray(np.count_nonzero(~np.isnan(scores), axis=0) > 1)
+
+
 def _estimate(
-    scores: FloatArray,
-    chosen: NDArray[np.bool_],
-    owner: NDArray[np.intp],
-    *,
-    settings: Settings,
-    is_kappa: bool = False,
+    scores: FloatArray, owner: NDArray[np.intp], *, settings: Settings, is_kappa: bool = False
 ) -> Estimate:
-    """Return a coefficient of scores, ``(annotators, texts)``, of the chosen texts.
+    """Return a coefficient of scores, ``(annotators, texts)``, of texts with several of them.
 
     The sources of these texts, as `owner` numbers them, are resampled.
     """
+    chosen = _has_several(scores)
     compared = scores[:, chosen]
 
     def coefficient(counts: FloatArray) -> float:
@@ -347,7 +339,6 @@ def _pair(aspect: str, first: str, second: str, *, texts: int) -> Iterator[Entry
 
 
 def _noted(estimate: Estimate, coefficient: Coefficient) -> Cell:
-    """Return the cell of a coefficient with its interval and why it has no value."""
     return estimate_cell(estimate, _VALUE, note=coefficient.reason)
 
 

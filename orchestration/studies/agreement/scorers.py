@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
@@ -28,8 +29,6 @@ from spanjury.stats.resampling import Estimate
 
 K = TypeVar("K", bound=Hashable)
 L = TypeVar("L", bound=Hashable)
-
-
 PANEL = "panel"
 """Name of the panel of a run as a scorer."""
 
@@ -75,8 +74,7 @@ class Ratings:
     def resampled(self) -> Over:
         """Units that intervals resample."""
         inputs = np.nonzero(~np.isnan(self.human))[1]
-        several = has_several_systems(inputs, systems=len(self.systems))
-        return resampled_units(has_several_systems=several)
+        return resampled_units(inputs, systems=len(self.systems))
 
     @property
     def coverage(self) -> FloatArray:
@@ -175,9 +173,9 @@ def has_several_systems(inputs: NDArray[np.intp], *, systems: int) -> bool:
     return min(systems, float(np.median(np.bincount(inputs, minlength=1)))) >= SEVERAL_SYSTEMS
 
 
-def resampled_units(*, has_several_systems: bool) -> Over:
+def resampled_units(inputs: NDArray[np.intp], *, systems: int) -> Over:
     """Return what intervals resample: a few systems do not stand for others."""
-    return "both" if has_several_systems else "inputs"
+    return "both" if has_several_systems(inputs, systems=systems) else "inputs"
 
 
 def level_for(ratings: Iterable[Ratings]) -> Level:
@@ -256,8 +254,7 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
         level_correlation(ratings.human, scores, level=settings.level, method=settings.method)
         for scores in ratings.scores
     ]
-    groups = [result.groups for result in values]
-    intervals = _intervals(ratings, settings, groups=groups, rng=rng)
+    intervals = _intervals(ratings, settings, values=values, rng=rng)
     correlations = [result.value for result in values]
     is_tested = settings.draws and not np.all(np.isnan(correlations))
     nearest = int(np.nanargmax(correlations)) if is_tested else None
@@ -301,27 +298,23 @@ def _reason(
 
 
 def _intervals(
-    ratings: Ratings, settings: Settings, *, groups: Sequence[int], rng: Generator
+    ratings: Ratings, settings: Settings, *, values: Sequence[LevelCorrelation], rng: Generator
 ) -> list[Estimate]:
     """Resample for one scorer at a time: each on the outputs that it scored itself."""
     if not settings.draws:
-        return [Estimate()] * len(ratings.scorers)
+        return [Estimate()] * len(values)
+    resampled = partial(
+        resampled_correlations,
+        ratings.human,
+        level=settings.level,
+        method=settings.method,
+        over=ratings.resampled,
+        draws=settings.draws,
+    )
+    generators = _same_draws(rng, len(values))
     return [
-        correlation_estimate(
-            resampled_correlations(
-                ratings.human,
-                scores,
-                level=settings.level,
-                method=settings.method,
-                rng=drawn,
-                over=ratings.resampled,
-                draws=settings.draws,
-            ),
-            groups=averaged,
-        )
-        for scores, averaged, drawn in zip(
-            ratings.scores, groups, _same_draws(rng, len(ratings.scorers)), strict=True
-        )
+        correlation_estimate(resampled(scores, rng=same), groups=value.groups)
+        for scores, value, same in zip(ratings.scores, values, generators, strict=True)
     ]
 
 

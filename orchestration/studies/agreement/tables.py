@@ -107,7 +107,6 @@ def _answer(findings: MetaFindings) -> Prose:
 
 
 def _on_scores(findings: AspectFindings) -> Prose:
-    """Return the sentence on the scores of an aspect; empty if no agreement is defined."""
     nearest, *others = findings.agreements
     if math.isnan(nearest.value):
         return ""
@@ -131,7 +130,6 @@ def _named(scorer: str) -> Prose:
 
 
 def _on_spans(findings: MetaFindings) -> Iterator[Prose]:
-    """Yield the sentence on the spans of each aspect with a defined agreement."""
     for spans in findings.spans:
         judges = [] if spans.agreement is None else spans.agreement.judges
         marking = [judge for judge in judges if not judge.group]
@@ -163,11 +161,9 @@ def _without_a_level(findings: MetaFindings) -> Iterator[Prose]:
     if level == "pooled":
         return
     for each in findings.aspects:
-        if max(
-            (agreement.items for agreement in each.agreements), default=0
-        ) >= LEAST_ITEMS and all(
-            agreement.reason == "fewer than 3 items" for agreement in each.agreements
-        ):
+        has_texts = any(agreement.items >= LEAST_ITEMS for agreement in each.agreements)
+        reasons = {agreement.reason for agreement in each.agreements}
+        if has_texts and reasons == {"fewer than 3 items"}:
             lacking = "no input has texts of" if level == "by-input" else "there are no"
             yield prose(
                 f"On {{}}, {lacking} {LEAST_ITEMS} systems, so no correlation can be computed at "
@@ -224,7 +220,6 @@ def _measured(settings: Settings) -> str:
 
 
 def _overview(findings: MetaFindings) -> Table:
-    """Tabulate scorers by aspects, those first that agree most."""
     by_cell = {(agreement.scorer, agreement.aspect): agreement for agreement in findings.agreements}
     aspects = [each.aspect for each in findings.aspects]
     tested = (
@@ -263,7 +258,6 @@ def _correlation(agreement: Agreement | None) -> Cell:
 
 
 def _measures(agreements: Sequence[Agreement]) -> Table:
-    """Tabulate all measures of agreement on one aspect."""
     others = tuple(dict.fromkeys(name for agreement in agreements for name in agreement.others))
     return table_of(
         (
@@ -304,7 +298,6 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]
 
 
 def _panel(findings: SeatFindings) -> Iterator[Entry]:
-    """Yield the row of a panel: its gain over a single seat."""
     best = findings.aggregations[0]
     least = min(findings.gains, key=lambda gain: (math.isnan(gain.gain), gain.gain))
     yield left("run", findings.run)
@@ -317,7 +310,6 @@ def _panel(findings: SeatFindings) -> Iterator[Entry]:
 
 
 def _on_seats(findings: SeatFindings) -> Iterator[Block]:
-    """Yield the tables on the seats of one panel, which only a page shows."""
     alpha = findings.agreement.alpha
     yield table_of(
         (
@@ -514,7 +506,6 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
 
 
 def _by_category(judges: Sequence[JudgeFinding]) -> Table:
-    """Tabulate hard agreement category by category, if there is any."""
     return table_of(
         (
             (
@@ -532,7 +523,6 @@ def _by_category(judges: Sequence[JudgeFinding]) -> Table:
 def _flawless(
     spans: AspectSpans, judges: Sequence[OverAnnotation], which: str, *, only: Medium | None = None
 ) -> Section:
-    """Tabulate errors found in texts that people find without any."""
     there = judges if any(judge.flawless for judge in judges) else ()
     listed = table_of(
         (

@@ -81,11 +81,10 @@ def hold_out(texts: CalibrationTexts, terms: Terms) -> HeldOut:
 
 
 def _held_out(own: CalibrationTexts, others: CalibrationTexts, terms: Terms) -> HeldOut:
-    """Return the values of `HeldOut` for a fold, by what is fitted to the others."""
-    fitted = fit(others, terms)
-    unknown = np.full(len(own.texts), np.nan)
-    mapped = fitted_penalties = unsure = faulty = unknown
-    mean = np.full(len(own.texts), mean_human_score(others))
+    fitted, human = fit(others, terms), others.human
+    mapped = mean = fitted_penalties = unsure = faulty = np.full(len(own.texts), np.nan)
+    if (scored := ~np.isnan(human)).any():
+        mean = np.full_like(mean, np.average(human[scored], weights=others.weights[scored]))
     if fitted.score_map is not None:
         mapped = np.array([fitted.score_map.at(score) for score in own.scores])
     if (weights := fitted.severity_weights) is not None:
@@ -94,14 +93,6 @@ def _held_out(own: CalibrationTexts, others: CalibrationTexts, terms: Terms) -> 
     if fitted.thresholds is not None:
         unsure, faulty = alarms(own.suspicions(like=others), fitted.thresholds)
     return HeldOut(mapped, mean, penalties(own, None), fitted_penalties, unsure, faulty)
-
-
-def mean_human_score(texts: CalibrationTexts) -> float:
-    """Return people's mean score, each text by its weight; NaN without scores."""
-    scored = ~np.isnan(texts.human)
-    if not scored.any():
-        return math.nan
-    return float(np.average(texts.human[scored], weights=texts.weights[scored]))
 
 
 def alarms(suspicions: Suspicions, thresholds: Thresholds) -> tuple[FloatArray, FloatArray]:
@@ -136,7 +127,6 @@ class Change:
     difference: Estimate
     """After less before, on the same draws of sources."""
     higher_is_better: bool
-    """True if a rise is a gain."""
     sources: int
 
     @property
@@ -317,18 +307,15 @@ def _compared(
     terms: Terms,
 ) -> tuple[Estimate, Estimate, Estimate]:
     """Return a figure before and after, and their difference, over draws of sources."""
-    before, after = pair
-    drawn = np.array(
-        [
-            (statistic(before[items], human[items]), statistic(after[items], human[items]))
-            for items in _draws(sources, draws=terms.draws, rng=default_rng(terms.seed))
-        ]
-    ).reshape(-1, 2)
-    values = statistic(before, human), statistic(after, human)
+    draws = _draws(sources, draws=terms.draws, rng=default_rng(terms.seed))
+    before, after = (
+        np.array([statistic(side[items], human[items]) for items in draws]) for side in pair
+    )
+    values = statistic(pair[0], human), statistic(pair[1], human)
     return (
-        _bounded(values[0], drawn[:, 0]),
-        _bounded(values[1], drawn[:, 1]),
-        _bounded(values[1] - values[0], drawn[:, 1] - drawn[:, 0]),
+        _bounded(values[0], before),
+        _bounded(values[1], after),
+        _bounded(values[1] - values[0], after - before),
     )
 
 
@@ -416,10 +403,8 @@ def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) ->
     yield from _on_map(texts, findings)
     sources = len(set(texts.sources))
     if sources < TO_SHOW:
-        yield (
-            f"the texts come from {counted(sources, 'source')}; a gain can be shown with {TO_SHOW}"
-            " or more"
-        )
+        come = f"the texts come from {counted(sources, 'source')}"
+        yield f"{come}; a gain can be shown with {TO_SHOW} or more"
     elif sources < _FEW:
         yield f"the texts come from only {sources} sources, so intervals are too narrow"
     if findings.clean_sources < findings.clean:
@@ -449,7 +434,6 @@ def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) ->
 
 
 def _on_map(texts: CalibrationTexts, findings: AspectFindings) -> Iterator[str]:
-    """Say why there is no map of scores."""
     if len({text.human for text in texts.texts if text.human is not None}) == 1:
         yield "people gave all texts the same score, so there is nothing to map scores to"
     if findings.only_shrinks:

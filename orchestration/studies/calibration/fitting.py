@@ -90,12 +90,10 @@ class CalibrationTexts:
     """All that a panel is calibrated on, on one aspect."""
 
     aspect: Aspect
-    """The quality that is judged, and its scale."""
     texts: tuple[TextOnAspect, ...]
     made_on: str
     """The marks, in words."""
     judges: frozenset[str] = frozenset()
-    """Names of all judges of the panel."""
     from_spans: bool = False
     """True if the panel's score follows from its spans: only then do severities weigh in it."""
 
@@ -117,8 +115,7 @@ class CalibrationTexts:
     @property
     def human(self) -> FloatArray:
         """People's scores, on the scale of the aspect; NaN without any."""
-        given = [np.nan if text.human is None else text.human for text in self.texts]
-        return np.array(given, dtype=np.float64)
+        return np.array([text.human for text in self.texts], dtype=np.float64)
 
     @property
     def clean(self) -> BoolArray:
@@ -149,18 +146,14 @@ class CalibrationTexts:
         stating = _commonest([text.stating for text in usual])
         if stating:
             given = [text.probability if text.stating == stating else None for text in self.texts]
-            stated = np.array([np.nan if number is None else number for number in given])
+            stated = np.array(given, dtype=np.float64)
             grave = np.array([text.is_grave for text in self.texts])
             everywhere = np.ones(len(self.texts), dtype=np.bool_)
             return Suspicions("probability", stating, stated, stated + GRAVE * grave, everywhere)
         scored = _commonest([text.scored for text in usual])
         low, high = self.aspect.scale.low, self.aspect.scale.high
-        lost = np.array(
-            [
-                (high - text.score) / (high - low) if text.scored == scored else np.nan
-                for text in self.texts
-            ]
-        )
+        is_usual = np.array([text.scored == scored for text in self.texts], dtype=np.bool_)
+        lost = np.where(is_usual, (high - self.scores) / (high - low), np.nan)
         marked = np.array([bool(text.spans) for text in self.texts], dtype=np.bool_)
         return Suspicions("score", scored, lost, lost, marked)
 
@@ -237,22 +230,22 @@ def fit_thresholds(texts: CalibrationTexts, terms: Terms) -> Thresholds | None:
     """
     suspicions = texts.suspicions()
     usable = texts.clean & ~np.isnan(suspicions.values)
-    weights = texts.weights[usable]
-    values, with_grave = suspicions.values[usable], suspicions.with_grave[usable]
     set_on = partial(
-        threshold, confidence=terms.confidence, sources=np.array(texts.sources)[usable]
+        threshold,
+        weights=texts.weights[usable],
+        confidence=terms.confidence,
+        sources=np.array(texts.sources)[usable],
     )
-    unsure = set_on(with_grave, weights, rate=terms.rate)
+    unsure = set_on(suspicions.with_grave[usable], rate=terms.rate)
     if unsure > 1.0:
         return None
     rate = terms.rate * FAULTY_SHARE
-    faulty = max(set_on(values, weights, rate=rate), unsure)
+    faulty = max(set_on(suspicions.values[usable], rate=rate), unsure)
     faulty = faulty if faulty <= 1.0 else math.inf
+    is_stated = suspicions.signal == "probability"
     return Thresholds(
         judges=suspicions.judges,
-        beside=texts.judges - suspicions.judges
-        if suspicions.signal == "probability"
-        else (frozenset()),
+        beside=texts.judges - suspicions.judges if is_stated else frozenset(),
         unsure=unsure,
         faulty=faulty,
         unsure_alarms=terms.rate,

@@ -60,9 +60,8 @@ def enough(findings: AspectFindings) -> Iterator[str]:
 
 def _for_rate(findings: AspectFindings, alarm: AlarmFindings) -> str:
     sources = findings.clean_sources
-    texts = "error-free texts"
-    if sources < findings.clean:
-        texts = "sources with error-free texts"
+    is_clustered = sources < findings.clean
+    texts = "sources with error-free texts" if is_clustered else "error-free texts"
     needs = (
         f'a threshold for "{alarm.level}" at {figure(alarm.promised, ".1%")} false alarms needs'
         f" {alarm.needed} {texts}: {sources} {'is' if sources == 1 else 'are'} marked"
@@ -112,6 +111,7 @@ class CalibrationFindings:
 
 def calibration_report(findings: CalibrationFindings) -> Report:
     """Return the report of a calibration."""
+    kept = findings.calibration
     return Report(
         title="Calibration of a panel",
         answer=" ".join(map(_answer, findings.aspects)),
@@ -119,10 +119,7 @@ def calibration_report(findings: CalibrationFindings) -> Report:
             prose("results: {}", code(findings.results)),
             prose("marks: {}", code(findings.marks)),
             prose("false alarms promised: {}", _promise(findings.terms)),
-            prose(
-                "digest: {}",
-                code(findings.calibration.digest if findings.calibration else "nothing was kept"),
-            ),
+            prose("digest: {}", code(kept.digest if kept else "nothing was kept")),
         ),
         sections=(
             *(Section(aspect.aspect, [*_aspect(aspect)]) for aspect in findings.aspects),
@@ -263,11 +260,9 @@ def _threshold(value: float | None) -> float | str | None:
 
 
 def _alarms(findings: AspectFindings) -> Table:
-    what = (
-        "the probability of an error"
-        if findings.signal == "probability"
-        else "the share of the scale that the score has lost"
-    )
+    signal = "the share of the scale that the score has lost"
+    if findings.signal == "probability":
+        signal = "the probability of an error"
     return table_of(
         (
             (
@@ -282,7 +277,7 @@ def _alarms(findings: AspectFindings) -> Table:
         ),
         title=strong(f"{findings.aspect}: thresholds"),
         note=(
-            f"Based on {what}. False alarms: share of texts without an error that are flagged. "
+            f"Based on {signal}. False alarms: share of texts without an error that are flagged. "
             "Caught: share of texts with an error that are flagged. Both are measured on held-out "
             "texts, with 95 % intervals. The lines below say how many error-free texts each rate "
             "needs."

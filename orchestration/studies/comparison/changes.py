@@ -11,7 +11,6 @@ from spanjury.orchestration.report.json import fields_of
 _SHOWN = 10
 """Changes that a terminal shows."""
 _RANKS = {Decision.OK: 0.0, None: 0.5, Decision.UNSURE: 1.0, Decision.FAULTY: 2.0}
-"""Decisions from the best to the worst."""
 
 
 class Judged(NamedTuple):

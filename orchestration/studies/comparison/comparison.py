@@ -10,6 +10,8 @@ harmlessly changed texts are below that both exams have shown. Every draw of tex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +19,19 @@ from numpy.typing import NDArray
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts, stacked
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
-from spanjury.orchestration.studies.estimates import LEVEL, grouped, holm_adjusted, numbered
+from spanjury.orchestration.studies.estimates import (
+    LEVEL,
+    grouped,
+    holm_adjusted,
+    numbered,
+    resampled,
+)
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.arrays import FloatArray, cluster_sums, mean_of_defined
 from spanjury.stats.flagging import cutoff, flagged
-from spanjury.stats.resampling import Resampled, bootstrap, estimates, two_sided_p
+from spanjury.stats.resampling import Resampled, estimates, two_sided_p
 from spanjury.stats.significance.sign_flip import paired_test
-from spanjury.stats.weighted import Weighted, by_owner, mean_drop
+from spanjury.stats.weighted import Weighted, mean_drop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +93,8 @@ class Shared:
 
 _Key = tuple[str, str | None, str]
 _Rows = Mapping[_Key, ScoreRow]
+_SHOWN = attrgetter("clean_digest", "damaged_digest", "expected")
+"""Digests of the shown texts, and the effect that an exam expects."""
 
 
 def share(first: Sequence[ScoreRow], second: Sequence[ScoreRow]) -> Shared:
@@ -93,8 +103,12 @@ def share(first: Sequence[ScoreRow], second: Sequence[ScoreRow]) -> Shared:
     Raise `ConfigError` if there is no text with a drop from both judges under any
     condition.
     """
-    exams = (_by_key(first), _by_key(second))
-    keys = [key for key, row in exams[0].items() if _alike(row, exams[1].get(key))]
+    exams: tuple[_Rows, _Rows] = (
+        {(row.text, row.condition, row.aspect): row for row in first},
+        {(row.text, row.condition, row.aspect): row for row in second},
+    )
+    in_both = [key for key in exams[0] if key in exams[1]]
+    keys = [key for key in in_both if _SHOWN(exams[0][key]) == _SHOWN(exams[1][key])]
     differences = {key: (_drop(exams[0][key]), _drop(exams[1][key])) for key in keys}
     both = [key for key in keys if None not in differences[key]]
     if all(condition is None for _, condition, _ in both):
@@ -122,22 +136,8 @@ def share(first: Sequence[ScoreRow], second: Sequence[ScoreRow]) -> Shared:
     )
 
 
-def _by_key(rows: Iterable[ScoreRow]) -> _Rows:
-    return {(row.text, row.condition, row.aspect): row for row in rows}
-
-
 def _contrast(row: ScoreRow) -> Contrast:
     return Contrast(condition=row.condition, aspect=row.aspect, expected=row.expected)
-
-
-def _alike(row: ScoreRow, other: ScoreRow | None) -> bool:
-    """Say whether two exams showed the same and expected the same of it."""
-    return (
-        other is not None
-        and row.clean_digest == other.clean_digest
-        and row.damaged_digest == other.damaged_digest
-        and row.expected == other.expected
-    )
 
 
 def _drop(row: ScoreRow) -> float | None:
@@ -172,7 +172,7 @@ def _unshared(
     damages = [_damages(exam, texts=texts, conditions=conditions) for exam in exams]
     in_both = damages[0].keys() & damages[1].keys()
     effects = [{(row.condition, row.aspect): row.expected for row in e.values()} for e in exams]
-    pairs = list(differences)
+    first, second = zip(*differences, strict=True)
     return Unshared(
         texts=_apart(*texts),
         conditions=_apart(*conditions),
@@ -185,10 +185,7 @@ def _unshared(
         differing_effects=sum(
             effects[0][key] != effects[1][key] for key in effects[0].keys() & effects[1].keys()
         ),
-        unscored=(
-            sum(first is None for first, _ in pairs),
-            sum(second is None for _, second in pairs),
-        ),
+        unscored=(first.count(None), second.count(None)),
     )
 
 
@@ -208,7 +205,6 @@ def _damages(
 def _apart(
     first: Mapping[str, object], second: Mapping[str, object]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names that only one of the two has."""
     return (
         tuple(name for name in first if name not in second),
         tuple(name for name in second if name not in first),
@@ -217,13 +213,10 @@ def _apart(
 
 def _nothing(exams: tuple[_Rows, _Rows]) -> str:
     """Say what it is that two exams do not have in common."""
-    for what, names in (
-        ("text", [{row.text for row in exam.values()} for exam in exams]),
-        ("condition", [{row.condition for row in exam.values()} - {None} for exam in exams]),
-        ("aspect", [{row.aspect for row in exam.values()} for exam in exams]),
-    ):
-        if not names[0] & names[1]:
-            return f"the exams share no {what}, so there is nothing to compare"
+    for part in ("text", "condition", "aspect"):
+        first, second = ({getattr(row, part) for row in exam.values()} for exam in exams)
+        if not first & second - {None}:
+            return f"the exams share no {part}, so there is nothing to compare"
     return (
         "the exams share no damaged text with scores of both judges, so that there is nothing "
         "to compare"
@@ -260,14 +253,8 @@ class Compared:
     """The same, held for all that is compared, by Holm."""
     texts: int
     sources: int
-    """Sources of these texts."""
     preference: Preference
     """The judge that does better, by the adjusted p-value."""
-
-
-def exact_p(apart: FloatArray) -> float:
-    """Test, in both directions, whether it matters which judge said what of a source's texts."""
-    return min(1.0, 2 * min(paired_test(apart).p, paired_test(-apart).p))
 
 
 def preference_of(better: float, *, p: float) -> Preference:
@@ -317,17 +304,13 @@ def _catches(
 
 
 def _cells(shared: Shared, number: int) -> tuple[_Cell, _Cell]:
-    """Return the cells of both judges."""
     aspect = shared.contrasts[number].aspect
     spared = [
         n for n, each in enumerate(shared.contrasts) if each.aspect == aspect and shared.harmless[n]
     ]
     first, second = (
-        _Cell(
-            pool=np.concatenate([clean[np.newaxis], shared.changed[judge, spared]]),
-            scores=shared.changed[judge, number],
-        )
-        for judge, clean in enumerate(_clean(shared, number))
+        _Cell(pool=np.concatenate([clean[np.newaxis], changed[spared]]), scores=changed[number])
+        for clean, changed in zip(_clean(shared, number), shared.changed, strict=True)
     )
     return first, second
 
@@ -356,7 +339,8 @@ def _compared(effects: Resampled, apart: FloatArray, *, owner: NDArray[np.intp])
     by_source = cluster_sums(apart, owner)
     sources = int(np.count_nonzero(~np.isnan(by_source)))
     (estimate,) = estimates(difference, items=sources)
-    p = float(np.fmax(two_sided_p(difference)[0], exact_p(by_source)))
+    exact = min(1.0, 2 * min(paired_test(by_source).p, paired_test(-by_source).p))
+    p = float(np.fmax(two_sided_p(difference)[0], exact))
     return Compared(
         first=first,
         second=second,
@@ -438,11 +422,7 @@ def compare(
     moves = np.where(stays[:, np.newaxis], np.abs(signs), signs)
     apart = moves[0] - moves[1]
 
-    def draw(effect: Weighted) -> Resampled:
-        rng = np.random.default_rng(seed)
-        by_source = by_owner(effect, shared.owner)
-        return bootstrap(by_source, items=int(shared.owner.max()) + 1, rng=rng, draws=draws)
-
+    draw = partial(resampled, owner=shared.owner, seed=seed, draws=draws)
     summary = None
     if falls.any():
         # In each draw over the contrasts that it holds a text of.

@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 
 import numpy as np
-from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from spanjury.judges.core import counted, unstamped
@@ -33,10 +32,10 @@ from spanjury.orchestration.studies.comparison.changes import (
     changes_answer,
     changes_sections,
 )
-from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted, numbered
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted, numbered, resampled
 from spanjury.stats.arrays import FloatArray, cluster_sums, mean_of_defined
-from spanjury.stats.resampling import bootstrap, estimates
-from spanjury.stats.weighted import by_owner, mean_drop
+from spanjury.stats.resampling import estimates
+from spanjury.stats.weighted import mean_drop
 
 with lazily():
     from spanjury.stats.significance import sign_flip  # needs scipy, which `view` does without
@@ -167,16 +166,12 @@ def _answer(rows: Sequence[Difference]) -> str:
         "second": [row for row in differing if row.difference > 0],
         "first": [row for row in differing if row.difference < 0],
     }
-    parts = [
-        f"the {side} run is higher on "
-        + named(
-            [f"{row.aspect} by {row.scorer} ({row.difference:+.2f})" for row in on_side], most=3
-        )
-        for side, on_side in sides.items()
-        if on_side
-    ]
-    answer = "; ".join(parts)
-    return f"{len(differing)} of {len(rows)} scores differ: {answer}."
+    parts = []
+    for side, on_side in sides.items():
+        scores = [f"{row.aspect} by {row.scorer} ({row.difference:+.2f})" for row in on_side]
+        if scores:
+            parts.append(f"the {side} run is higher on {named(scores, most=3)}")
+    return f"{len(differing)} of {len(rows)} scores differ: {'; '.join(parts)}."
 
 
 def _entries(row: Difference) -> Iterator[Entry]:
@@ -210,8 +205,8 @@ def mean_difference(
     before, after, owner = _paired(first, second, sources=sources)
     count, low, high = len(np.unique(owner)), math.nan, math.nan
     if count:
-        effect, rng = by_owner(mean_drop(after - before), owner), default_rng(seed)
-        ((_, low, high),) = estimates(bootstrap(effect, items=count, rng=rng, draws=draws))
+        drawn = resampled(mean_drop(after - before), owner, seed=seed, draws=draws)
+        ((_, low, high),) = estimates(drawn)
     return MeanDifference(
         texts=before.size,
         sources=count,
@@ -248,7 +243,6 @@ def _difference(
 def _paired(
     first: Mapping[str, float], second: Mapping[str, float], *, sources: Sources
 ) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
-    """Return the scores of both sides, and the number of each text's source."""
     names = [name for name in first if name in second]
     before, after = (np.array([scores[name] for name in names]) for scores in (first, second))
     owner, _ = numbered([sources.get(name, (name,)) for name in names])

@@ -30,7 +30,9 @@ from spanjury.orchestration.studies.comparison.comparison import (
 from spanjury.orchestration.studies.estimates import LEVEL
 from spanjury.orchestration.studies.judging import Examinee, of_sources
 
+_Row = tuple[Contrast, Compared]
 _SIGNED = "+.2f"
+_CATCHES = "catches more"
 _BETTER = {"falls": "discerns more", "unchanged": "moves less"}
 _NAMES = {Preference.FIRST: "A", Preference.SECOND: "B"}
 _NAMED = 5
@@ -65,7 +67,7 @@ def comparison_report(
             *(Paragraph(f"{name}: {judge.name}", only="terminal") for name, judge in named),
             Section(
                 "Damaged texts caught without their clean versions, at 10 % false alarms",
-                [_table(comparison.caught_contrasts, spec=".0%", more="catches more")],
+                [_table(comparison.caught_contrasts, spec=".0%", more=_CATCHES)],
             ),
             Section(
                 "Where scores should or may fall: P(drop) - P(rise)",
@@ -94,26 +96,25 @@ def comparison_json(
         "summary": plain(comparison.summary),
         "caught_conclusion": caught_conclusion(comparison),
         "caught": plain(comparison.caught),
-        "caught_places": [
-            {
-                **fields_of(contrast),
-                **fields_of(compared),
-                "verdict": _verdict(compared, "catches more"),
-            }
-            for contrast, compared in comparison.caught_contrasts
-        ],
-        "places": [
-            {**fields_of(contrast), **fields_of(compared), "verdict": preferred(contrast, compared)}
-            for contrast, compared in comparison.contrasts
-        ],
+        "caught_places": [_row_json(row, more=_CATCHES) for row in comparison.caught_contrasts],
+        "places": [_row_json(row) for row in comparison.contrasts],
         "unshared": plain(comparison.unshared),
         "remarks": list(remarks(comparison)),
     }
 
 
-def preferred(contrast: Contrast, compared: Compared) -> str:
-    """Say which judge does better in one contrast, A (the first) or B."""
-    return _verdict(compared, _BETTER.get(contrast.expected or "", "falls more"))
+def _row_json(row: _Row, *, more: str = "") -> dict[str, object]:
+    contrast, compared = row
+    verdict = preferred(contrast, compared, more=more)
+    return {**fields_of(contrast), **fields_of(compared), "verdict": verdict}
+
+
+def preferred(contrast: Contrast, compared: Compared, *, more: str = "") -> str:
+    """Say which judge does better in one contrast, A (the first) or B, and that it does `more`."""
+    if compared.preference is Preference.NOT_SHOWN:
+        return "not shown"
+    better = more or _BETTER.get(contrast.expected or "", "falls more")
+    return f"{_NAMES[compared.preference]} {better}"
 
 
 def conclusions(comparison: Comparison) -> tuple[str, ...]:
@@ -158,7 +159,6 @@ def remarks(comparison: Comparison) -> tuple[str, ...]:
     """Return what was not compared, and what to beware of, in sentences."""
     return (
         *_on_unshared(comparison.unshared),
-        *_on_sources(comparison),
         *_on_resampling(comparison),
     )
 
@@ -170,27 +170,13 @@ def _facts(judges: tuple[Examinee, Examinee], folders: tuple[str, str]) -> Itera
             yield prose("{}, {}: {}", name, seat, code(signature))
 
 
-def _verdict(compared: Compared, more: str) -> str:
-    if compared.preference is Preference.NOT_SHOWN:
-        return "not shown"
-    return f"{_NAMES[compared.preference]} {more}"
+def _table(rows: Sequence[_Row], *, spec: str = _SIGNED, more: str = "") -> Table:
+    return table_of(_entries(row, spec=spec, more=more) for row in rows)
 
 
-def _table(
-    rows: Sequence[tuple[Contrast, Compared]], *, spec: str = _SIGNED, more: str = ""
-) -> Table:
-    return table_of(
-        _entries(
-            contrast,
-            compared,
-            spec=spec,
-            verdict=_verdict(compared, more) if more else preferred(contrast, compared),
-        )
-        for contrast, compared in rows
-    )
-
-
-def _entries(contrast: Contrast, compared: Compared, *, spec: str, verdict: str) -> Iterator[Entry]:
+def _entries(row: _Row, *, spec: str, more: str) -> Iterator[Entry]:
+    contrast, compared = row
+    verdict = preferred(contrast, compared, more=more)
     damaged = contrast.expected == "falls"
     shown = compared.preference is not Preference.NOT_SHOWN
     difference = _difference(compared, f"+{spec.removeprefix('+')}")
@@ -238,16 +224,13 @@ def _on_unshared(unshared: Unshared) -> Iterator[str]:
             yield f"{what}: {count}."
 
 
-def _on_sources(comparison: Comparison) -> Iterator[str]:
+def _on_resampling(comparison: Comparison) -> Iterator[str]:
     if not comparison.knows_sources:
         yield (
             "The scores of an earlier release do not say which texts share a source, so each text "
             "counts as its own: if several share one, intervals are too narrow. Run the exam again "
             "with the same command: no question is asked twice."
         )
-
-
-def _on_resampling(comparison: Comparison) -> Iterator[str]:
     first, second = comparison.repeats
     if first != second:
         yield (
@@ -263,6 +246,5 @@ def _on_resampling(comparison: Comparison) -> Iterator[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Count names, and list the first of them."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{len(names)} ({', '.join(names[:_NAMED])}{more})"

@@ -87,20 +87,13 @@ def conclusion_on(finding: Finding, on: OnAspect) -> Conclusion:
         return _steadiness(contrast, detection)
     if not _is_shown(finding, contrast):
         return _unshown(finding, contrast, detection)
-    if not is_large(detection):
-        return Conclusion.TOO_SMALL
-    return Conclusion.PLACE_MISSED if marking.misses else Conclusion.DISCERNED
-
-
-def is_large(detection: Detection) -> bool:
-    """Return whether scores fall by enough to act on a text without its clean version.
-
-    They do if more texts are caught than false alarms would be, with the whole interval, or if
-    the mean falls by half a step, and by more than after any harmless change.
-    """
+    # Enough to act on a text without its clean version: more texts are caught than false alarms
+    # would be, with the whole interval, or the mean falls far.
     drop = detection.mean_drop.value
     far = drop >= HALF_STEP - _NOISE and drop > detection.harmless_drop
-    return detection.caught_10.low > USUAL or far
+    if not far and not detection.caught_10.low > USUAL:
+        return Conclusion.TOO_SMALL
+    return Conclusion.PLACE_MISSED if marking.misses else Conclusion.DISCERNED
 
 
 def is_harmless(finding: Finding) -> bool:

@@ -20,7 +20,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     ScoreArrays,
     is_harmless,
 )
-from spanjury.orchestration.studies.estimates import numbered
+from spanjury.orchestration.studies.estimates import numbered, resampled
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
@@ -66,11 +66,10 @@ def markings(
 ) -> tuple[Marking, ...]:
     """Compare what is marked with the damage, aspect by aspect."""
     marking = {aspect for (_, aspect), judgement in judgements.items() if judgement.spans}
+    marked = [marked_places(pairs, [aspect], judgements) for aspect in aspects]
     return tuple(
-        Marking(
-            claims_spans=aspect in marking, localisation=marked_places(pairs, [aspect], judgements)
-        )
-        for aspect in aspects
+        Marking(claims_spans=aspect in marking, localisation=there)
+        for aspect, there in zip(aspects, marked, strict=True)
     )
 
 
@@ -223,10 +222,6 @@ class AspectScores:
         """Return the cut-off; NaN where the rate cannot be stated."""
         return cutoff(self.pool.ravel(), rate=rate) if self.can_state(rate) else math.nan
 
-    def cutoff_of_clean(self) -> float:
-        """Return the clean texts' cut-off at the usual rate; NaN where it cannot be stated."""
-        return cutoff(self.clean, rate=USUAL) if self.can_state(USUAL) else math.nan
-
     def most_by_chance(self, scored: NDArray[np.bool_]) -> int:
         """Return how many of the `scored` texts lie below that cut-off by chance; all without one.
 
@@ -273,49 +268,8 @@ def detections(
     falls, stays = ((effects == word).reshape(shape) for word in ("falls", "unchanged"))
     harmless = np.array([is_harmless(rule, aspects=[*scales]) for rule in rules], dtype=np.bool_)
     once, owner = score_arrays.single(), score_arrays.owner
-    aspects = _scores_of_aspects(once, owner=owner, stays=stays, harmless=harmless)
-    resampled = bootstrap(
-        _in_blocks(
-            by_owner(stacked([aspect.effect() for aspect in aspects]), owner),
-            rows=max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum())))),
-        ),
-        items=len({*once.sources}),
-        rng=np.random.default_rng(seed),
-        draws=min(draws, _DRAWS),
-    )
-
-    def in_cell(row: int, column: int) -> Detection:
-        name = once.aspects[row]
-        cell = resampled._replace(
-            estimate=resampled.estimate[row, :, column], draws=resampled.draws[:, row, :, column]
-        )
-        return _detection(name, aspects[row], cell, column=column, scale=scales[name])
-
-    stated = np.array([aspect.can_state(USUAL) for aspect in aspects], dtype=bool)
-    return Detections(
-        alarms=tuple(map(_alarms, once.aspects, aspects)),
-        by_condition=tuple(
-            tuple(in_cell(row, column) for row in range(len(aspects)))
-            for column in range(len(conditions))
-        ),
-        caught=_mean_caught(aspects, resampled, falls.T & stated[:, np.newaxis]),
-    )
-
-
-def _scores_of_aspects(
-    once: ScoreArrays,
-    *,
-    owner: NDArray[np.intp],
-    stays: NDArray[np.bool_],
-    harmless: NDArray[np.bool_],
-) -> list[AspectScores]:
-    """Return the scores of each aspect.
-
-    `stays`: shape ``(conditions, aspects)``, where no score should change; `harmless`: conditions
-    after which none should.
-    """
     spared = np.asarray(stays.all(axis=1))
-    return [
+    aspects = [
         AspectScores(
             clean=once.clean[row],
             changed=once.damaged[:, row],
@@ -327,10 +281,32 @@ def _scores_of_aspects(
         )
         for row in range(len(once.aspects))
     ]
+    effect = by_owner(stacked([aspect.effect() for aspect in aspects]), owner)
+    rows = max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum()))))
+    items, rng = len({*once.sources}), np.random.default_rng(seed)
+    in_blocks = _in_blocks(effect, rows=rows)
+    drawn = bootstrap(in_blocks, items=items, rng=rng, draws=min(draws, _DRAWS))
+
+    def in_cell(row: int, column: int) -> Detection:
+        name = once.aspects[row]
+        cell = drawn._replace(
+            estimate=drawn.estimate[row, :, column], draws=drawn.draws[:, row, :, column]
+        )
+        return _detection(name, aspects[row], cell, column=column, scale=scales[name])
+
+    stated = [[aspect.can_state(USUAL)] for aspect in aspects]
+    return Detections(
+        alarms=tuple(map(_alarms, once.aspects, aspects)),
+        by_condition=tuple(
+            tuple(in_cell(row, column) for row in range(len(aspects)))
+            for column in range(len(conditions))
+        ),
+        caught=_mean_caught(aspects, drawn, falls.T & np.array(stated, dtype=bool)),
+    )
 
 
 def _mean_caught(
-    aspects: Sequence[AspectScores], resampled: Resampled, caught: NDArray[np.bool_]
+    aspects: Sequence[AspectScores], drawn: Resampled, caught: NDArray[np.bool_]
 ) -> CaughtMean:
     """Return the mean share over cells; `caught` has the shape ``(aspects, conditions)``."""
     cells = [
@@ -344,12 +320,12 @@ def _mean_caught(
     changed = np.array([aspects[row].changed[column] for row, column in cells])
     cuts = np.array([[aspects[row].cutoff(USUAL)] for row, _ in cells])
     rows, columns = np.transpose(cells)
-    means = mean_of_defined(resampled.draws[:, rows, 1, columns])  # a draw may lack all texts
-    drawn = resampled._replace(estimate=np.full(1, np.nan), draws=means[:, np.newaxis])
+    means = mean_of_defined(drawn.draws[:, rows, 1, columns])  # a draw may lack all texts
+    mean = drawn._replace(estimate=np.full(1, np.nan), draws=means[:, np.newaxis])
     # Texts weighted so that all cells weigh the same: the share is then the mean of the shares.
     weights = counted.sum() / (len(cells) * counted.sum(axis=1, keepdims=True))
     share = _widened(
-        estimates(drawn)[0],
+        estimates(mean)[0],
         np.sum(weights * (changed < cuts), axis=0),
         np.sum(weights * counted, axis=0),
         owner=aspects[0].owner,
@@ -369,6 +345,7 @@ def _detection(
     strict, usual, of_clean, auroc, drop = estimates(figures, items=np.repeat(sources, [3, 2]))
     scored = scores[~np.isnan(scores)]
     caught = partial(_share, scores=scores, among=counted, owner=owner)
+    of_clean_cut = cutoff(aspect.clean, rate=USUAL) if aspect.can_state(USUAL) else math.nan
     return Detection(
         aspect=name,
         texts=scored.size,
@@ -376,7 +353,7 @@ def _detection(
         share_of=int(np.count_nonzero(counted)),
         caught_5=caught(strict, cut=aspect.cutoff(STRICT)),
         caught_10=caught(usual, cut=aspect.cutoff(USUAL)),
-        of_clean_10=caught(of_clean, cut=aspect.cutoff_of_clean()),
+        of_clean_10=caught(of_clean, cut=of_clean_cut),
         by_chance=aspect.most_by_chance(~np.isnan(scores)),
         auroc=auroc,
         mean_drop=drop,
@@ -458,7 +435,6 @@ class WrittenTwins:
     wrong: int
     unscored: int
     kinds: tuple[str, ...]
-    """Names of the conditions."""
     aspects: tuple[str, ...]
     """On which the scores are: all that the wrong versions harm."""
     false_alarms: float
@@ -472,22 +448,15 @@ class WrittenTwins:
 
 
 def written_twins(
-    scores: ScoreArrays,
-    conditions: Sequence[Condition],
-    *,
-    seed: int,
-    draws: int,
+    scores: ScoreArrays, conditions: Sequence[Condition], *, seed: int, draws: int
 ) -> WrittenTwins | None:
     """Return the figures of the written pairs; None if there are none with scores."""
-    rows = [
-        number
-        for number, condition in enumerate(conditions)
-        if condition.perturbation.family == WRITTEN
-    ]
+    rules = [condition.perturbation for condition in conditions]
+    rows = [number for number, rule in enumerate(rules) if rule.family == WRITTEN]
     columns = [
         number
         for number, name in enumerate(scores.aspects)
-        if rows and all(conditions[row].perturbation.effect_on(name) == "falls" for row in rows)
+        if rows and all(rules[row].effect_on(name) == "falls" for row in rows)
     ]
     kinds, texts = np.nonzero(scores.applied[rows])
     good = scores.clean[columns][:, texts].sum(axis=0)
@@ -503,9 +472,7 @@ def written_twins(
     paired = np.unique(sources[is_pair]).size
 
     def drawn(effect: Weighted, *, items: int) -> Estimate:
-        rng = np.random.default_rng(seed)
-        resampled = bootstrap(by_owner(effect, sources), items=len(names), rng=rng, draws=draws)
-        return estimates(resampled, items=items)[0]
+        return estimates(resampled(effect, sources, seed=seed, draws=draws), items=items)[0]
 
     caught = flagged(good[np.newaxis], bad, rate=USUAL, among=all_wrong)
     below, ordered = drawn(caught, items=len(names)), drawn(mean_drop(in_order), items=paired)

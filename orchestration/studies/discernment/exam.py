@@ -1,6 +1,6 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -228,53 +228,41 @@ def _result(
     control: Sequence[Judgements],
     examinee: Examinee,
 ) -> ExamResult:
-    """Evaluate what the panel said."""
     damaged = tuple(pair for pair in pairs if isinstance(pair, PerturbedPair))
-    scores = tuple(
-        score_rows(
-            exam.segments,
-            exam.aspects,
-            damaged,
-            draws=draws,
-            control=control,
-            conditions=exam.conditions,
-        )
+    conditions = exam.conditions
+    rows = score_rows(
+        exam.segments, exam.aspects, damaged, draws=draws, control=control, conditions=conditions
     )
-    score_arrays = collect_scores(
-        scores, conditions=[condition.name for condition in exam.conditions]
-    )
+    scores = tuple(rows)
+    score_arrays = collect_scores(scores, conditions=[each.name for each in conditions])
     findings = evaluate_scores(
         score_arrays,
-        exam.conditions,
+        conditions,
         pairs,
         judgements=draws[0],
         scales={aspect.name: aspect.scale for aspect in exam.aspects},
         method=exam.method,
         settings=exam.settings,
     )
-    harmed = {(row.condition, row.aspect) for row in scores if row.expected == "falls"}
     return ExamResult(
         findings=findings,
         score_arrays=score_arrays,
         scores=scores,
-        judged=tuple(_judged(exam, damaged, results, judgements=draws[0], harmed=harmed)),
+        judged=tuple(_judged(exam, damaged, results)),
         examinee=examinee,
     )
 
 
 def _judged(
-    exam: Exam,
-    pairs: Sequence[PerturbedPair],
-    results: Mapping[tuple[str, str], Result],
-    *,
-    judgements: Judgements,
-    harmed: Container[tuple[str | None, str]],
+    exam: Exam, pairs: Sequence[PerturbedPair], results: Mapping[tuple[str, str], Result]
 ) -> Iterator[JudgedText]:
-    """Yield the clean texts and then the damaged ones; `harmed` holds conditions with aspects."""
+    """Yield the clean texts and then the damaged ones."""
+    judgements = judgements_of(results)
+    rules = {condition.name: condition.perturbation for condition in exam.conditions}
     for segment, aspect in product(exam.segments, exam.aspects):
         yield JudgedText(result=results[segment.segment_id, aspect.name], condition=CLEAN)
     for pair, aspect in product(pairs, exam.aspects):
-        is_harmed = (pair.condition, aspect.name) in harmed
+        is_harmed = rules[pair.condition].effect_on(aspect.name) == "falls"
         yield JudgedText(
             result=results[pair.damaged.segment_id, aspect.name],
             condition=pair.condition,

@@ -26,7 +26,7 @@ from spanjury.orchestration.studies.discernment.detection import (
     written_twins,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
-from spanjury.orchestration.studies.estimates import grouped
+from spanjury.orchestration.studies.estimates import grouped, resampled
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.arrays import cluster_sums
@@ -49,14 +49,14 @@ from spanjury.stats.effects import (
     difference_effects,
     scale_effects,
 )
-from spanjury.stats.resampling import bootstrap, estimates
+from spanjury.stats.resampling import estimates
 from spanjury.stats.significance.equivalence import Equivalence, equivalence
 from spanjury.stats.significance.joint import joint_sign_flip
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.signed_rank import signed_rank
 from spanjury.stats.spans.localisation import Localisation
-from spanjury.stats.weighted import by_owner, net_drop
+from spanjury.stats.weighted import net_drop
 
 Mode = Literal["paper", "wilson", "calibrated"]
 
@@ -140,13 +140,7 @@ def contrasts(
     """
     differences = clean - damaged
     sums = cluster_sums(differences, owner)
-    rng = np.random.default_rng(settings.seed)
-    drawn = bootstrap(
-        by_owner(net_drop(differences), owner),
-        items=sums.shape[-1],
-        rng=rng,
-        draws=settings.draws,
-    )
+    drawn = resampled(net_drop(differences), owner, seed=settings.seed, draws=settings.draws)
     drops = estimates(drawn, items=np.count_nonzero(~np.isnan(sums), axis=-1))
     for row, ((aspect, scale), drop) in enumerate(zip(scales.items(), drops, strict=True)):
         test = method.test(sums[row])
@@ -242,7 +236,6 @@ class Findings:
     settings: Settings
     segments: int
     sources: int
-    """Sources of the texts."""
     repeats: int
     control: tuple[Contrast, ...]
     """The clean texts against themselves: nothing should fall here."""
@@ -300,7 +293,7 @@ def evaluate_scores(
             conditions, score_arrays.damaged, detected.by_condition, strict=True
         )
     )
-    overall, weighted = _averages(findings)
+    averaged = partial(level_balanced, levels=[finding.level for finding in findings])
     return Findings(
         settings=settings,
         segments=len(score_arrays.segments),
@@ -308,20 +301,11 @@ def evaluate_scores(
         repeats=score_arrays.repeats,
         control=tuple(described(score_arrays.control, expected=lambda _: "unchanged")),
         findings=findings,
-        overall=overall,
-        weighted=weighted,
+        overall=averaged([finding.discernment for finding in findings]),
+        weighted=averaged([finding.weighted for finding in findings]),
         alarms=detected.alarms,
         caught=detected.caught,
         twins=written_twins(score_arrays, conditions, seed=seed, draws=draws),
-    )
-
-
-def _averages(findings: Sequence[Finding]) -> tuple[LevelBalanced, LevelBalanced]:
-    """Average D over the levels of the conditions, without weights and with them."""
-    balanced = partial(level_balanced, levels=[finding.level for finding in findings])
-    return (
-        balanced([finding.discernment for finding in findings]),
-        balanced([finding.weighted for finding in findings]),
     )
 
 
@@ -381,7 +365,6 @@ def _shares(weights: Sequence[float]) -> NDArray[np.float64]:
 def _combined(
     log_p: NDArray[np.float64], weights: NDArray[np.float64] | None, method: Method
 ) -> float:
-    """Return D of all aspects together."""
     return float(discernment_score([method.combine(log_p, weights=weights)])[0])
 
 

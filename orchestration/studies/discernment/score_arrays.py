@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +124,7 @@ def _outcome(key: tuple[str, str], draws: Sequence[Judgements]) -> Outcome:
 
 def digest_of(segment: Segment) -> str:
     """Return a digest of all that a judge may see of `segment`."""
-    inputs = [part for item in sorted(segment.inputs.items()) for part in item]
+    inputs = [*chain(*sorted(segment.inputs.items()))]
     return fingerprint(segment.output, str(len(inputs)), *inputs, *segment.references)
 
 
@@ -138,7 +138,6 @@ class ScoreArrays:
 
     segments: tuple[str, ...]
     sources: tuple[str, ...]
-    """The source of each segment."""
     aspects: tuple[str, ...]
     conditions: tuple[str, ...]
     clean: NDArray[np.float64]

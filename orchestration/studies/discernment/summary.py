@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from spanjury.judges.core import counted
 from spanjury.orchestration.report import Bounded
@@ -36,6 +37,7 @@ from spanjury.orchestration.studies.discernment.detection import (
 )
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings, Mode
 from spanjury.orchestration.studies.discernment.score_arrays import BIAS
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee, of_sources
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.combination.discernment import LevelBalanced
@@ -88,19 +90,15 @@ def _on_numbers(findings: Findings) -> Iterator[str]:
             f"The conditions damaged between {min(sizes)} and {max(sizes)} texts. For the same "
             "effect, D is larger if more texts were damaged."
         )
-    if findings.overall.missing > len(findings.findings) - len(harmful):
-        without = findings.overall.missing - (len(findings.findings) - len(harmful))
+    without = findings.overall.missing - (len(findings.findings) - len(harmful))
+    if without > 0:
         yield f"Conditions without a D, excluded from the average: {without} of {len(harmful)}."
 
 
 def _on_equal_scores(findings: Findings) -> Iterator[str]:
     for number, control in enumerate(findings.control):
         column = [finding.contrasts[number] for finding in findings.findings]
-        scored = [
-            contrast
-            for contrast in column
-            if contrast.expected == "falls" and contrast.effects.used
-        ]
+        scored = [each for each in column if each.expected == "falls" and each.effects.used]
         if scored and not any(_moved(contrast) for contrast in scored):
             yield (
                 f"On {control.aspect}, no score moved under any condition that should "
@@ -142,15 +140,12 @@ def _on_missing_scores(findings: Findings) -> Iterator[str]:
 
 
 def _on_missing_weights(findings: Findings) -> Iterator[str]:
-    lacking: dict[str, list[float]] = {}
-    for finding in findings.findings:
-        for aspect, weight in finding.unscored_weights.items():
-            lacking.setdefault(aspect, []).append(weight)
-    if lacking:
+    unscored = (pair for each in findings.findings for pair in each.unscored_weights.items())
+    if lacking := grouped(unscored, itemgetter(0)):
         aspects = (
-            f"{aspect} (up to {max(weights):.2f} of the weight, in"
-            f" {counted(len(weights), 'condition')})"
-            for aspect, weights in lacking.items()
+            f"{aspect} (up to {max(weight for _, weight in pairs):.2f} of the weight, in"
+            f" {counted(len(pairs), 'condition')})"
+            for aspect, pairs in lacking.items()
         )
         yield (
             "Weighted D skips aspects without scores and scales up the other weights. Skipped:"
@@ -223,14 +218,10 @@ _TABLED = frozenset({"detections", "markings"})
 
 
 def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
-    """Return `findings` as objects, lists, strings, numbers and nulls.
+    """Return `findings` by field, numbers to 6 significant digits.
 
-    Returns
-    -------
-    dict
-        Named by field, numbers to 6 significant digits. Beside each D of one aspect stands the
-        natural logarithm of its p-value (``test.log_p``). What is undefined or infinite is
-        None.
+    Beside each D of one aspect stands the natural logarithm of its p-value (``test.log_p``). What
+    is undefined or infinite is None.
     """
     return {
         "versions": versions(),
@@ -289,10 +280,8 @@ def _balanced(balanced: LevelBalanced) -> object:
 
 def ranges_of(conditions: Iterable[str]) -> Ranges:
     """Return the ranges of all measures that an exam with these conditions may give."""
-    return {
-        **_RANGES,
-        **{f"discernment.caught.{condition}": SHARE for condition in conditions},
-    }
+    caught = (f"discernment.caught.{condition}" for condition in conditions)
+    return {**_RANGES, **dict.fromkeys(caught, SHARE)}
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
@@ -331,15 +320,8 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
         ("discernment.weighted", weighted.average),
     ):
         yield _measured(name, Estimate(value), count=findings.segments)
-    yield _mean(
-        "discernment.effect",
-        [
-            contrast.effects.net_drop
-            for finding in harmful
-            for contrast in targeted(finding)
-            if contrast.effects.used
-        ],
-    )
+    effects = [contrast.effects for finding in harmful for contrast in targeted(finding)]
+    yield _mean("discernment.effect", [each.net_drop for each in effects if each.used])
 
 
 def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:

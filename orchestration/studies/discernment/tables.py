@@ -207,7 +207,6 @@ def _summary(findings: Findings) -> Iterator[Block]:
 
 
 def _on_twins(twins: WrittenTwins) -> str:
-    """Say what was measured on the pairs that people wrote."""
     caught, in_order = (
         estimate_cell(share, _SHARE).text for share in (twins.caught, twins.in_order)
     )
@@ -268,25 +267,19 @@ def _seen(findings: Findings) -> str:
     wanted = Conclusion.DISCERNED if damages else Conclusion.STEADY
     words = [conclusion(finding) for finding in damages or findings.findings]
     decided = [word for word in words if word not in _UNDECIDED]
+    if not decided and Conclusion.UNDECIDED in words:
+        return "The texts are too few to show what the judge sees"
     if not decided:
-        is_few = Conclusion.UNDECIDED in words
-        return (
-            "The texts are too few to show what the judge sees"
-            if is_few
-            else "No changed text has a score, so it is unknown what the judge sees"
-        )
-    hits = sum(word is wanted for word in decided)
-    answer = (
-        f"The judge sees {hits} of {counted(len(decided), 'kind')} of damage"
-        if damages
-        else f"The judge is steady after {hits} of {counted(len(decided), 'kind')} of change"
-    )
+        return "No changed text has a score, so it is unknown what the judge sees"
+    hits = f"{sum(word is wanted for word in decided)} of {counted(len(decided), 'kind')}"
+    answer = f"The judge sees {hits} of damage"
+    if not damages:
+        answer = f"The judge is steady after {hits} of change"
     left = len(words) - len(decided)
     return f"{answer} ({left} more are undecided)" if left else answer
 
 
 def _decisions(findings: Findings) -> list[Block]:
-    """Return the table of conditions and aspects, with what it comes to and how it is read."""
     counted_on = (
         f"{alarms.aspect}: false alarms are counted on {alarms.clean} clean and {alarms.harmless} "
         f"harmlessly changed texts; {figure(alarms.flagged_5, '.1%')} of them score below "
@@ -304,7 +297,6 @@ def _decisions(findings: Findings) -> list[Block]:
 
 
 def _conclusions(findings: Findings) -> Iterator[Prose]:
-    """Say which conditions the judge sees, and which not."""
     names = _by_conclusion(findings)
     for kind, words in _SENTENCES.items():
         if kind in names:
@@ -367,7 +359,6 @@ def _hit_rate(spans: Localisation) -> Cell:
 
 
 def _overall(findings: Findings) -> list[Block]:
-    """Tabulate D averaged over levels, level by level, and its minimum."""
     unweighted, by_weights = findings.overall, findings.weighted
     weighted = dict(by_weights.by_level)
     rows = [
@@ -383,7 +374,6 @@ def _overall(findings: Findings) -> list[Block]:
 
 
 def _conditions(findings: Findings) -> Table:
-    """Tabulate the conditions that should make a score fall."""
     draws = findings.settings.draws
     return table_of(
         (_condition_entries(finding) for finding in findings.findings if not is_harmless(finding)),
@@ -413,7 +403,6 @@ def _condition_entries(finding: Finding) -> Iterator[Entry]:
 
 
 def _matrix(findings: Findings) -> Table:
-    """Tabulate P(drop) - P(rise) by condition and aspect."""
     return table_of(
         (
             (left("condition", finding.condition), *map(_expected, finding.contrasts))
@@ -424,7 +413,6 @@ def _matrix(findings: Findings) -> Table:
 
 
 def _steadiness(findings: Findings) -> list[Block]:
-    """Tabulate whether scores stayed where they should."""
     return [
         table_of(
             (
@@ -475,7 +463,6 @@ def _coverage_entries(column: Sequence[tuple[Finding, Contrast]]) -> Iterator[En
 
 
 def _skipped(findings: Findings) -> Table:
-    """Tabulate texts that a condition left as they were, and why."""
     return table_of(
         (left("condition", finding.condition), right("texts", count), left("why", reason))
         for finding in findings.findings

@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from typing import Literal
 from numpy.random import Generator
 
 from spanjury.judges.core import Aspect, ErrorSpan, Located, PerturbationError, Report, gravest
-from spanjury.judges.llm.short_prompt import MAX_ERRORS
+from spanjury.judges.llm.distilled_form import MAX_ERRORS
 from spanjury.judges.scoring import SpanMap
 from spanjury.orchestration.studies.distillation.targets import Row, Targets, least_used
 from spanjury.orchestration.studies.distillation.training_set import Example
@@ -168,7 +168,10 @@ def damage_spans(
     omitted += [mark.strikes[0] for mark in marks if mark.start == mark.end]  # no word is left
     placed = [mark for mark in marks if mark.start < mark.end]
     spans = [_span(mark, damaged.text, words=words, rng=rng) for mark in _merged(placed)]
-    return (*spans, *(_omission(strike, rng) for strike in omitted))
+    for strike in omitted:
+        why = _explained("removed", strike.harm, rng, was=strike.was.strip())
+        spans.append(ErrorSpan(text="", explanation=why, severity=strike.harm.severity))
+    return tuple(spans)
 
 
 def _is_omission(strike: Strike, text: str) -> bool:
@@ -177,11 +180,6 @@ def _is_omission(strike: Strike, text: str) -> bool:
         return False
     passage = strike.harm.perturbation.level == "sentence"
     return not text.strip() or (passage and bool(text[strike.end :].strip()))
-
-
-def _omission(strike: Strike, rng: Generator) -> ErrorSpan:
-    why = _explained("removed", strike.harm, rng, was=strike.was.strip())
-    return ErrorSpan(text="", explanation=why, severity=strike.harm.severity)
 
 
 def _marked(strike: Strike, text: str, words: Sequence[_Interval]) -> _Mark:
@@ -212,9 +210,8 @@ def _trimmed(strike: Strike, text: str) -> _Interval:
 
 def _cut_into(strike: Strike, text: str, words: Sequence[_Interval]) -> list[_Interval]:
     """Return the words that something was taken out of, or was cut off from."""
-    before, after = text[: strike.start][-1:], text[strike.end :][:1]
-    left = strike.was[:1].isalnum() and before.isalnum()
-    right = strike.was[-1:].isalnum() and after.isalnum()
+    left = strike.was[:1].isalnum() and text[: strike.start][-1:].isalnum()
+    right = strike.was[-1:].isalnum() and text[strike.end :][:1].isalnum()
     return [
         (first, last)
         for first, last in words
@@ -222,23 +219,17 @@ def _cut_into(strike: Strike, text: str, words: Sequence[_Interval]) -> list[_In
     ]
 
 
-def _merged(marks: Sequence[_Mark]) -> Iterator[_Mark]:
+def _merged(marks: Sequence[_Mark]) -> list[_Mark]:
     """Make one mark of those that share words."""
-    held: _Mark | None = None
-    for mark in sorted(marks, key=lambda mark: (mark.start, mark.end)):
-        if held is not None and mark.start < held.end:
-            held = _Mark(
-                start=held.start,
-                end=max(held.end, mark.end),
-                strikes=held.strikes + mark.strikes,
-                kind="changed",
-            )
-            continue
-        if held is not None:
-            yield held
-        held = mark
-    if held is not None:
-        yield held
+    merged: list[_Mark] = []
+    for mark in sorted(marks, key=attrgetter("start", "end")):
+        if merged and mark.start < merged[-1].end:
+            last = merged.pop()
+            strikes, end = last.strikes + mark.strikes, max(last.end, mark.end)
+            merged.append(_Mark(start=last.start, end=end, strikes=strikes, kind="changed"))
+        else:
+            merged.append(mark)
+    return merged
 
 
 def _span(mark: _Mark, text: str, *, words: Sequence[_Interval], rng: Generator) -> ErrorSpan:
@@ -378,8 +369,12 @@ class _CleanText:
             if damaged.text in seen:
                 continue
             seen.add(damaged.text)
+            damages = tuple(f"{self.plan.recipe}: {harm.name}" for harm in damaged.harms)
+            example = partial(
+                self.plan.targets.example, self.row, output=damaged.text, damages=damages
+            )
             for aspect in self._drawn(damaged, aspects):
-                yield self._example(damaged, aspect)
+                yield example(aspect, report=self._report(damaged, aspect))
 
     def _texts(self, others: tuple[str, ...]) -> Iterator[DamagedText]:
         """Yield the clean text, then the damaged ones; some of these may be alike."""
@@ -414,25 +409,12 @@ class _CleanText:
         harmed = [a for a in certain if any(_harms(harm, a) for harm in harms)]
         spared = [a for a in certain if not any(_harms(harm, a) for harm in harms)]
         most = self.plan.per_output
-        drawn = self._least_used(harmed, k=most, is_harmed=True)
+        draw = partial(least_used, used=self.used, rng=self.rng)
+        drawn = draw(harmed, k=most, key=lambda aspect: (aspect.task.name, aspect.name, True))
         if harms:  # a clean text has enough to say of what is no error
             most = min(most, len(drawn) + 1)
-        return drawn + self._least_used(spared, k=most - len(drawn), is_harmed=False)
-
-    def _least_used(self, aspects: Sequence[Aspect], *, k: int, is_harmed: bool) -> list[Aspect]:
-        def key(aspect: Aspect) -> Hashable:
-            return aspect.task.name, aspect.name, is_harmed
-
-        return least_used(aspects, self.used, self.rng, k=k, key=key)
-
-    def _example(self, damaged: DamagedText, aspect: Aspect) -> Example:
-        return self.plan.targets.example(
-            self.row,
-            aspect,
-            report=self._report(damaged, aspect),
-            output=damaged.text,
-            damages=tuple(f"{self.plan.recipe}: {harm.name}" for harm in damaged.harms),
-        )
+        left = most - len(drawn)
+        return drawn + draw(spared, k=left, key=lambda each: (each.task.name, each.name, False))
 
     def _report(self, damaged: DamagedText, aspect: Aspect) -> Report:
         """Mark what harms the aspect; aspects for which that is the same share a report."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import starmap
 
 from spanjury.judges.core import PanelReport
-from spanjury.judges.llm.verdict_first import written_number
+from spanjury.judges.llm.distilled_form import written_number
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.report import (
     Bullets,

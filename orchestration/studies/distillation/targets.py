@@ -14,9 +14,7 @@ from typing import TypeVar
 from numpy.random import Generator
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Report, Result, Segment, gravest
-from spanjury.judges.llm.percent import Reading
-from spanjury.judges.llm.short_prompt import MAX_ERRORS, messages_for
-from spanjury.judges.llm.verdict_first import verdict_target
+from spanjury.judges.llm.distilled_form import MAX_ERRORS, Reading, messages_for, verdict_target
 from spanjury.judges.scoring import names_its_errors
 from spanjury.orchestration.studies.distillation.training_set import (
     Example,
@@ -142,13 +140,7 @@ def _text(meta: Mapping[str, object], *names: str) -> str:
 
 
 def permits_training(licence: str, *, accepted: Collection[str] = ()) -> bool:
-    """Say whether `licence` is known to permit training, or is one of `accepted`.
-
-    Examples
-    --------
-    >>> permits_training("CC-BY-4.0"), permits_training("CC-BY-NC-4.0"), permits_training("")
-    (True, False, False)
-    """
+    """Say whether `licence` is known to permit training, or is one of `accepted`."""
     folded = licence.strip().casefold().replace(" ", "-")
     if folded in {name.strip().casefold().replace(" ", "-") for name in accepted}:
         return True
@@ -168,12 +160,8 @@ def require_licences(owned: Iterable[tuple[str, str]], *, accepted: Collection[s
         if not permits_training(licence, accepted=accepted)
     )
     if refused:
-        named = "; ".join(list(refused)[:_REFUSALS_SHOWN])
-        more = (
-            f" (and {len(refused) - _REFUSALS_SHOWN} more)"
-            if len(refused) > _REFUSALS_SHOWN
-            else ""
-        )
+        named, others = "; ".join(list(refused)[:_REFUSALS_SHOWN]), len(refused) - _REFUSALS_SHOWN
+        more = f" (and {others} more)" if others > 0 else ""
         raise ConfigError(f"not known to permit training: {named}{more}")
 
 
@@ -222,22 +210,17 @@ def sampled(
     """
     rng = generator_for(seed, "sampling", "")
     used: Counter[Hashable] = Counter()
+
+    def of_system(row: Row) -> Hashable:
+        return "system", row.dataset, row.segment.system
+
+    def of_aspect(aspect: Aspect) -> Hashable:
+        return "aspect", aspect.task.name, aspect.name
+
     for outputs in grouped(rows, lambda row: row.input_id).values():
-        for row in least_used(
-            outputs,
-            used,
-            rng,
-            k=systems,
-            key=lambda row: ("system", row.dataset, row.segment.system),
-        ):
+        for row in least_used(outputs, used, rng, k=systems, key=of_system):
             fit = [a for a in aspects[row.segment.task] if not a.lacking(row.segment.inputs)]
-            for aspect in least_used(
-                fit,
-                used,
-                rng,
-                k=per_output,
-                key=lambda aspect: ("aspect", aspect.task.name, aspect.name),
-            ):
+            for aspect in least_used(fit, used, rng, k=per_output, key=of_aspect):
                 yield row, aspect
 
 

@@ -27,8 +27,9 @@ from spanjury.judges.core import (
     fingerprint,
     first_problem,
 )
-from spanjury.judges.llm.percent import Reading
+from spanjury.judges.llm.distilled_form import Reading
 from spanjury.judges.text import fold
+from spanjury.orchestration.studies.estimates import grouped
 
 Split = Literal["train", "validation", "test"]
 """The use of an example; no input is in two of them."""
@@ -64,17 +65,14 @@ def dealt(
     that is larger than what is still wanted is trained on.
     """
     sizes = Counter(groups.values())
-    of_dataset: dict[str, list[str]] = {}
-    for group in sorted(sizes, key=lambda group: fingerprint(str(seed), group)):
-        of_dataset.setdefault(datasets[group], []).append(group)
+    drawn = sorted(sizes, key=lambda group: fingerprint(str(seed), group))
     split: dict[str, Split] = {}
-    for order in of_dataset.values():
+    for order in grouped(drawn, datasets.__getitem__).values():
         split.update(_kept(order, sizes, shares=shares))
     return {name: split.get(group, "train") for name, group in groups.items()}
 
 
 def _kept(order: Sequence[str], sizes: Mapping[str, int], *, shares: Shares) -> dict[str, Split]:
-    """Return which groups of a data set are kept from training."""
     wanted: dict[Split, float] = {"test": shares.test, "validation": shares.validation}
     inputs = sum(sizes[group] for group in order)
     kept: dict[str, Split] = {}

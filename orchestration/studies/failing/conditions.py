@@ -14,6 +14,7 @@ of a yes/no criterion and not by its *yes*, although these are 1 and 2.
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -38,16 +39,11 @@ from spanjury.orchestration.studies.relations import RELATIONS, Comparison, pars
 _Value = float | str | None
 _Meeting = Literal["none", "some", "all"]
 """Values of a field that meet a condition."""
-_PROBLEMS: Mapping[_Meeting, str] = {
-    "none": "can never hold",
-    "some": "",
-    "all": "always holds",
-}
+_PROBLEMS: Mapping[_Meeting, str] = {"none": "can never hold", "some": "", "all": "always holds"}
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 _EQUALITY = ("=", "!=")
 _USUAL = Scale()
 _DECISIONS = tuple(Decision)
-"""Decisions from the mildest to the most severe."""
 _NO_RANK = math.nan
 """Rank of a missing decision, which is only unequal to every rank."""
 
@@ -74,7 +70,6 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     _COUNT: (0, math.inf),
 }
 _WHOLE = ("severity", _COUNT)
-"""Fields that are whole numbers."""
 _OF_ALL_REPORTS = ("decision", "score", "error_probability", _COUNT)
 """Fields of which some value must not meet a condition: it would fail every report.
 
@@ -134,17 +129,18 @@ class Condition:
             return None
         if not self.of_span:
             return ()
-        return tuple(filter(self._is_met_by, spans)) or None
+        met = (span for span in spans if all(p.is_met(_SPAN[p.field](span)) for p in self.of_span))
+        return tuple(met) or None
 
     def _reported(self, field: str, result: Result) -> _Value:
         """Return the value of a field of the report on the scale on which it is compared."""
         value = _REPORT[field](result)
         if field != "score" or not isinstance(value, float | int) or _names_aspect(self.of_report):
             return value
-        return _on_usual_scale(value, result.aspect.scale)
-
-    def _is_met_by(self, span: ErrorSpan) -> bool:
-        return all(part.is_met(_SPAN[part.field](span)) for part in self.of_span)
+        # As if the scale had five labels; the lowest and the highest are exact.
+        scale = result.aspect.scale
+        steps, usual = scale.high - scale.low, _USUAL.high - _USUAL.low
+        return value if steps == usual else _USUAL.low + (value - scale.low) * usual / steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,14 +175,7 @@ class Failure:
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition; raise `ConfigError` if it is of another form, never holds or always does.
-
-    Examples
-    --------
-    >>> condition = parse_condition("aspect=consistency and severity >= 4")
-    >>> [(part.field, part.relation, part.value) for part in condition.of_span]
-    [('severity', '>=', 4.0)]
-    """
+    """Read a condition; raise `ConfigError` if it cannot be read, never holds or always does."""
     compared = [_compared(part, text) for part in _AND.split(text.strip())]
     for name in FIELDS:
         parts = [part for part in compared if part.field == name]
@@ -279,7 +268,9 @@ def _compared(part: str, whole: str) -> _Compared:
 
 def _value(written: Comparison) -> float | str:
     if written.name == "decision":
-        return _rank(_decision(written))
+        with suppress(ValueError):
+            return _rank(Decision(written.value))  # which reads a former word, too
+        return _rank(Decision(_word(written, [*Decision])))
     if written.name not in _WORDS:
         return _number(written)
     if written.relation not in _EQUALITY:
@@ -287,13 +278,6 @@ def _value(written: Comparison) -> float | str:
     if words := _WORDS[written.name]:
         return _word(written, words)
     return written.value.casefold() if written.name == "category" else written.value
-
-
-def _decision(written: Comparison) -> Decision:
-    try:
-        return Decision(written.value)  # which reads a former word, too
-    except ValueError:
-        return Decision(_word(written, [*Decision]))
 
 
 def _word(written: Comparison, words: Sequence[str]) -> str:
@@ -349,12 +333,6 @@ def _values(name: str, parts: Sequence["_Compared"], *, high: float) -> list[_Va
 
 def _names_aspect(parts: Iterable["_Compared"]) -> bool:
     return any(part.field == "aspect" and part.relation == "=" for part in parts)
-
-
-def _on_usual_scale(score: float, scale: Scale) -> float:
-    """Return a score as if `scale` had five labels; the lowest and the highest are exact."""
-    steps, usual = scale.high - scale.low, _USUAL.high - _USUAL.low
-    return score if steps == usual else _USUAL.low + (score - scale.low) * usual / steps
 
 
 def _rank(decision: Decision | None) -> float:

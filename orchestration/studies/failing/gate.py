@@ -176,14 +176,7 @@ class Terms:
 def parse_terms(
     *, fail_on: Iterable[str] = (), fail_under: Iterable[str] = (), max_flagged: str | None = None
 ) -> Terms:
-    """Read terms as the command line has them; raise `ConfigError` if one cannot be read.
-
-    Examples
-    --------
-    >>> terms = parse_terms(fail_on=["severity>=4"], fail_under=["consistency=4"])
-    >>> [condition.text for condition in terms.conditions], sorted(terms.aspects)
-    (['severity>=4'], ['consistency'])
-    """
+    """Read terms as the command line has them; raise `ConfigError` if one cannot be read."""
     return Terms(
         conditions=tuple(map(parse_condition, fail_on)),
         means=tuple(map(parse_mean_demand, fail_under)),
@@ -200,17 +193,16 @@ def unfit_term(terms: Terms, aspects: Collection[Aspect]) -> str:
     if others := sorted(terms.aspects - judged.keys()):
         names = ", ".join(map(repr, others))
         return f"no text is judged on {names}; aspects: {', '.join(judged)}"
-    return unfit_score(terms.conditions, aspects) or next(_unfit_means(terms.means, aspects), "")
-
-
-def _unfit_means(means: Iterable[MeanDemand], aspects: Collection[Aspect]) -> Iterator[str]:
-    for mean in means:
+    if problem := unfit_score(terms.conditions, aspects):
+        return problem
+    for mean in terms.means:
         highest = max((each.scale.high for each in aspects if each.name == mean.aspect), default=0)
         if highest and mean.least > highest:
-            yield (
+            return (
                 f"mean score of {mean.aspect} >= {mean.least:g} can never be reached; its scale is"
                 f" 1 to {highest}"
             )
+    return ""
 
 
 @dataclass(slots=True, kw_only=True)

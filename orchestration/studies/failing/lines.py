@@ -69,14 +69,12 @@ def workflow_command(message: str, *, title: str, location: Location | None = No
     >>> workflow_command("100 %\nwrong", title="form: a, b", location=Location("a.jsonl", 3))
     '::error file=a.jsonl,line=3,title=form%3A a%2C b::100 %25%0Awrong'
     """
-    properties: dict[str, object] = {}
-    if location is not None:
-        properties["file"] = location.file
-        if location.line is not None:
-            properties["line"] = location.line
-    properties["title"] = title
+    position = {} if location is None else location._asdict()
+    properties = {**position, "title": title}
     named = ",".join(
-        f"{name}={_escaped(str(value), _PROPERTY)}" for name, value in properties.items()
+        f"{name}={_escaped(str(value), _PROPERTY)}"
+        for name, value in properties.items()
+        if value is not None
     )
     return f"::error {named}::{_escaped(message, _DATA)}"
 

@@ -129,14 +129,8 @@ async def trials(
     rule.
     `note`: is called with each row as it is made, and the list that the judge was asked about.
 
-    Raises
-    ------
-    PerturbationError
-        If a rule fails.
-    PermanentModelError
-        If the model cannot be asked.
-    StoreError
-        If a reply cannot be kept.
+    Raise `PerturbationError` if a rule fails, `PermanentModelError` if the model cannot be asked,
+    and `StoreError` if a reply cannot be kept.
     """
     rows = [await _rescored(case, case.blank(CONTROL), spans=case.report.spans)]
     note(rows[0], case.report.spans)
@@ -148,11 +142,6 @@ async def trials(
         rows.append(row)
         note(row, spans)
     return rows
-
-
-async def repeat(case: Case) -> Change:
-    """Ask for the score of the unchanged list once more."""
-    return await _rescored(case, case.blank(REPEAT), spans=case.report.spans)
 
 
 async def _trial(
@@ -299,18 +288,10 @@ async def examine(exam: Exam, run: ExamRun, *, generator: TextGenerator | None =
     `generator`: writes explanations where a model can be asked; None to have all worded by rule.
     Lists that it does not manage are skipped.
 
-    Raises
-    ------
-    ConfigError
-        If a judge cannot say which score follows from a list; before any is asked.
-    PerturbationError
-        If a rule fails.
-    PermanentModelError
-        If the generator cannot be asked, as by a wrong key.
-    ModelError
-        If it answers nothing at all.
-    RunStoppedError
-        If the stop token came before the end.
+    Raise `ConfigError`, before any judge is asked, if one cannot say which score follows from a
+    list, `PerturbationError` if a rule fails, `PermanentModelError` if the generator cannot be
+    asked, as by a wrong key, `ModelError` if it answers nothing at all, and `RunStoppedError` if
+    the stop token came before the end.
     """
     opened: AbstractAsyncContextManager[Generation | None]
     opened = nullcontext() if generator is None else open_generation(generator)
@@ -400,7 +381,8 @@ async def _repeat_all(
 
         async def ask_again(seats: Sequence[_Answers]) -> None:
             for seat in seats:
-                row = await repeat(replace(seat.case, judge=judges[seat.case.name]))
+                case = replace(seat.case, judge=judges[seat.case.name])
+                row = await _rescored(case, case.blank(REPEAT), spans=case.report.spans)
                 seat.rows.append(row)
                 progress.count_change(seat.case, row)
 
@@ -433,7 +415,6 @@ class _Answers:
 async def _answers(
     case: Case, exam: Exam, run: ExamRun, *, generation: Generation | None, progress: _Progress
 ) -> _Answers:
-    """Change a seat's list in every way, and ask for the scores."""
     judged: list[JudgedText] = []
 
     def note(row: Change, spans: Spans) -> None:

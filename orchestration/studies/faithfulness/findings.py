@@ -20,7 +20,7 @@ from spanjury.orchestration.studies.card import (
     measured,
     ratio_measure,
 )
-from spanjury.orchestration.studies.estimates import grouped, numbered, ratios_of
+from spanjury.orchestration.studies.estimates import grouped, numbered, ratios_of, resampled
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
     MEASURES,
@@ -44,8 +44,8 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
 )
 from spanjury.stats.arrays import cluster_sums, mean_of_defined
 from spanjury.stats.proportions import Proportion, clustered_proportion
-from spanjury.stats.resampling import Estimate, bootstrap, estimates
-from spanjury.stats.weighted import by_owner, mean_drop
+from spanjury.stats.resampling import Estimate, estimates
+from spanjury.stats.weighted import mean_drop
 
 _BASES = 4
 """All reports, those with errors, those with room, those with room the other way."""
@@ -194,11 +194,8 @@ def _estimates(score_arrays: ScoreArrays, *, seed: int, draws: int) -> list[tupl
     bases = np.where(_bases(score_arrays), score_arrays.shifts, np.nan).swapaxes(0, 1)
     compared = [differences(score_arrays, row) for row in range(len(score_arrays.conditions))]
     values = np.concatenate([bases, compared], axis=1)
-    rng = np.random.default_rng(seed)
-    owner = score_arrays.owner
-    effect = by_owner(mean_drop(values), owner)
-    resampled = bootstrap(effect, items=int(owner.max()) + 1, rng=rng, draws=draws)
-    cells, width = estimates(resampled), values.shape[1]
+    drawn = resampled(mean_drop(values), score_arrays.owner, seed=seed, draws=draws)
+    cells, width = estimates(drawn), values.shape[1]
     return [tuple(cells[start : start + width]) for start in range(0, len(cells), width)]
 
 
@@ -348,13 +345,7 @@ def _on_finding(finding: Finding) -> Iterator[str]:
 
 
 def findings_json(findings: Findings) -> dict[str, object]:
-    """Return `findings` as objects, lists, strings, numbers and nulls.
-
-    Returns
-    -------
-    dict
-        Named by field, numbers to 6 significant digits; what is undefined is None.
-    """
+    """Return `findings` by field, numbers to 6 significant digits; what is undefined is None."""
     return {
         "exam": "faithfulness",
         "versions": versions(),
@@ -379,7 +370,6 @@ def findings_json(findings: Findings) -> dict[str, object]:
 
 
 def _finding_json(finding: Finding) -> dict[str, object]:
-    """Add the shares to the counts."""
     values = fields_of(finding)
     for base, directions in _DIRECTIONS.items():
         rates: Rates = getattr(finding, base)
@@ -408,7 +398,6 @@ def rescoring_outcomes(findings: Findings) -> Mapping[str, Counter[str]]:
 def _counted(
     findings: Findings, name: Callable[[Change], str | None]
 ) -> Mapping[str, Counter[str]]:
-    """Count changes by name, judge by judge."""
     counts: dict[str, Counter[str]] = {}
     for score_array in findings.score_arrays:
         names = map(name, score_array.changes)
@@ -478,8 +467,7 @@ def net_moves(findings: Findings) -> tuple[Estimate, Estimate]:
         cluster_sums(np.concatenate([part.sum(axis=0) for part in parts], axis=-1), owner)
         for parts in (map(np.nan_to_num, compared), [~np.isnan(each) for each in compared])
     )
-    rng = np.random.default_rng(findings.seed)
-    toward, against = ratios_of(moved, used, rng=rng, draws=findings.draws)
+    toward, against = ratios_of(moved, used, seed=findings.seed, draws=findings.draws)
     return toward, against
 
 

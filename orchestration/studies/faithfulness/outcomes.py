@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, RescoringMethod
 from spanjury.orchestration.studies.estimates import grouped, numbered
 from spanjury.perturbations.explanation.perturbation import Unchanged
-from spanjury.stats.arrays import cluster_sums
+from spanjury.stats.arrays import FloatArray, cluster_sums
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.sign_test import sign_test
@@ -41,7 +41,6 @@ _ROUNDING = 1e-9
 """Differences of scores are off by this much through rounding."""
 _ADDING = frozenset({"addition", "critical"})
 """Families that change a list without errors too."""
-FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
@@ -153,13 +152,7 @@ class Change:
 
 
 def severity_moved(severities: Iterable[int | None], *, by: int) -> int:
-    """Return what is added to `severities` in all when each moves `by` steps, clipped to 1-5.
-
-    Examples
-    --------
-    >>> severity_moved([4, 5, None], by=2)
-    1
-    """
+    """Return what is added to `severities` in all when each moves `by` steps, clipped to 1-5."""
     graded = [severity for severity in severities if severity is not None]
     moved = [min(MAX_SEVERITY, max(MIN_SEVERITY, severity + by)) for severity in graded]
     return sum(moved) - sum(graded)
@@ -185,8 +178,8 @@ class ScoreArrays:
     conditions: tuple[Change, ...]
     """A change under each condition: its name, family, steps, direction and writer are read."""
     texts: tuple[str, ...]
-    owner: NDArray[np.intp]
-    """Shape ``(texts,)``: number of each text's source."""
+    sources: tuple[str, ...]
+    """Name of each text's source; that of the text itself where the record has none."""
     before: FloatArray
     after: FloatArray
     errors: FloatArray
@@ -244,9 +237,9 @@ class ScoreArrays:
         return room
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """Name of each text's source; that of the text itself where the record has none."""
-        return _source_names(self.changes, texts=self.texts)
+    def owner(self) -> NDArray[np.intp]:
+        """Number of each text's source, shape ``(texts,)``."""
+        return numbered(self.sources)[0]
 
     def row(self, name: str) -> int | None:
         """Return the row of the condition called `name`; None if there is none."""
@@ -266,6 +259,7 @@ def collect_scores(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
 def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
     conditions = {change.condition: change for change in changes}
     columns = {text: n for n, text in enumerate(dict.fromkeys(change.text for change in changes))}
+    sources = {change.text: change.source for change in changes if change.source}
     rows = {name: number for number, name in enumerate(conditions)}
     shape = len(rows), len(columns)
     before, after, errors = (np.full(shape, np.nan) for _ in range(3))
@@ -285,7 +279,7 @@ def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
         aspect=first.aspect,
         conditions=tuple(conditions.values()),
         texts=tuple(columns),
-        owner=numbered(_source_names(changes, texts=[*columns]))[0],
+        sources=tuple(sources.get(text, text) for text in columns),
         before=before,
         after=after,
         errors=errors,
@@ -295,11 +289,6 @@ def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
         high=first.high,
         changes=tuple(changes),
     )
-
-
-def _source_names(changes: Iterable[Change], *, texts: Sequence[str]) -> tuple[str, ...]:
-    names = {change.text: change.source for change in changes if change.source}
-    return tuple(names.get(text, text) for text in texts)
 
 
 def _number(value: float | None) -> float:
@@ -403,16 +392,12 @@ class NetOfControl(NamedTuple):
 def differences(
     score_arrays: ScoreArrays, row: int, *, controls: Sequence[str] = (CONTROL, REPEAT)
 ) -> FloatArray:
-    """Return condition minus control for each report.
+    """Return condition minus control for each report, shape ``(len(MEASURES), texts)``.
+
+    It is NaN for reports that cannot be compared, all without a control, and for a control itself.
 
     `controls`: what is subtracted: the first of them or, of a report that has a score under others
     too, the mean.
-
-    Returns
-    -------
-    FloatArray
-        Shape ``(len(MEASURES), texts)``; NaN for reports that cannot be compared, which are
-        all without a control, and for a control itself.
     """
     if score_arrays.conditions[row].direction is None:
         return np.full((len(MEASURES), len(score_arrays.texts)), np.nan)

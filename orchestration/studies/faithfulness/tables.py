@@ -45,7 +45,6 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     PATTERNS,
     SMALLEST_MOVE,
     Consistency,
-    FloatArray,
     Rates,
     ScoreArrays,
     moves,
@@ -53,6 +52,7 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     patterns,
     steps,
 )
+from spanjury.stats.arrays import FloatArray
 
 _FEWEST = 3
 """A point is the mean of so many changes at least."""
@@ -270,7 +270,6 @@ def _answer(findings: Findings) -> str:
 
 
 def _by_judge(findings: Findings) -> str:
-    """Say how often the scores of each judge follow, if there are several."""
     judges = grouped(findings.score_arrays, lambda arrays: arrays.judge)
     if len(judges) == 1:
         return ""
@@ -297,7 +296,6 @@ def _net_answer(findings: Findings, *, unchanged: float) -> str:
 
 
 def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:
-    """Name the models that wrote explanations, and what each wrote."""
     written = grouped((each for each in findings if each.written_by), lambda each: each.written_by)
     for writer, own in written.items():
         sentence = prose(
@@ -310,17 +308,12 @@ def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:
 
 
 def _short_tables(averages: Sequence[Average]) -> Iterator[Table]:
-    """Yield a narrow table for each judge and dataset."""
     groups = grouped(averages, lambda average: (average.judge, average.dataset))
     for (judge, dataset), rows in groups.items():
-        yield table_of(
-            (
-                (left("condition", each.condition), *_average(each, _BRIEF, digits=2))
-                for each in rows
-            ),
-            title=f"{judge} on {dataset}",
-            only="terminal",
+        lines = (
+            (left("condition", each.condition), *_average(each, _BRIEF, digits=2)) for each in rows
         )
+        yield table_of(lines, title=f"{judge} on {dataset}", only="terminal")
 
 
 def _by_dataset(averages: Sequence[Average]) -> list[Block]:
@@ -422,7 +415,6 @@ def _steps(consistencies: Sequence[Consistency]) -> Iterator[Section]:
 
 
 def _methods(findings: Findings) -> Table:
-    """Tabulate by which method scores came about, and how rescorings ended."""
     by_judge, outcomes = rescoring_methods(findings), rescoring_outcomes(findings)
     return table_of(
         (

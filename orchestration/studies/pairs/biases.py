@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +41,7 @@ from spanjury.orchestration.studies.pairs.findings import (
     order_findings,
     order_table,
 )
-from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.stats.arrays import FloatArray, mean_of_defined, safe_divide
 from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.resampling import Estimate, bootstrap, estimates
 
@@ -124,7 +126,6 @@ class Biases:
     family: str
     """The family of the judge's model; empty if it asks none, or it is not known."""
     own_systems: tuple[str, ...]
-    """Systems of the same family."""
     settings: Settings
     whole: BiasFindings
     aspects: tuple[BiasFindings, ...]
@@ -150,17 +151,14 @@ def biases_of(
     own = tuple(name for name in systems if family and table.of(name) == family)
     # Texts of several systems may have one id.
     named = {(segment.segment_id, segment.system): segment for segment in texts}
-
-    def findings(aspect: str, chosen: Sequence[ComparisonRow]) -> BiasFindings:
-        return _findings(aspect, chosen, named, own=own, settings=settings)
-
+    findings = partial(_findings, texts=named, own=own, settings=settings)
     by_aspect = grouped(rows, lambda row: row.aspect)
     return Biases(
         family=family,
         own_systems=own,
         settings=settings,
         whole=findings("all", rows),
-        aspects=tuple(findings(name, chosen) for name, chosen in by_aspect.items()),
+        aspects=tuple(starmap(findings, by_aspect.items())),
     )
 
 
@@ -188,13 +186,13 @@ def cautions(biases: Biases) -> Iterator[str]:
 def _findings(
     aspect: str,
     rows: Sequence[ComparisonRow],
-    texts: Mapping[tuple[str, str], Segment],
     *,
+    texts: Mapping[tuple[str, str], Segment],
     own: Sequence[str],
     settings: Settings,
 ) -> BiasFindings:
     judged = [
-        _judged(row, texts, points=row.points_a, settings=settings)
+        _judged(row, row.points_a, texts, tie=settings.people_tie)
         for row in rows
         if row.points_a is not None
     ]
@@ -213,6 +211,7 @@ def _findings(
     separated = [each for each in judged if each.people not in (None, _HALF)]
     pairs = [each for each in judged if longer_of(each)]
     worse = [each for each in pairs if _people_of(each, longer_of) != 1]
+    better = [each for each in pairs if _people_of(each, longer_of) == 1]
     return BiasFindings(
         aspect=aspect,
         compared=len(rows),
@@ -220,28 +219,20 @@ def _findings(
         agreement=_share(separated, lambda each: "A" if each.people == 1 else "B"),
         order=order_findings(rows),
         longer=_lean(worse, pairs, longer_of),
-        longer_better=_share(
-            [each for each in pairs if _people_of(each, longer_of) == 1], longer_of
-        ),
+        longer_better=_share(better, longer_of),
         own=_lean([each for each in judged if own_of(each)], judged, own_of),
     )
 
 
 def _judged(
-    row: ComparisonRow,
-    texts: Mapping[tuple[str, str], Segment],
-    *,
-    points: float,
-    settings: Settings,
+    row: ComparisonRow, points: float, texts: Mapping[tuple[str, str], Segment], *, tie: float
 ) -> Judged:
     a, b = texts[row.id_a, row.system_a], texts[row.id_b, row.system_b]
-    scores = a.human_score(row.aspect), b.human_score(row.aspect)
-    words = len(a.output.split()), len(b.output.split())
-    if scores[0] is None or scores[1] is None:
-        return Judged(row, points, None, words)
-    difference = scores[0] - scores[1]
-    is_tie = abs(difference) <= settings.people_tie
-    return Judged(row, points, _HALF if is_tie else float(difference > 0), words)
+    first, second = a.human_score(row.aspect), b.human_score(row.aspect)
+    people = None
+    if first is not None and second is not None:
+        people = _HALF if abs(first - second) <= tie else float(first > second)
+    return Judged(row, points, people, (len(a.output.split()), len(b.output.split())))
 
 
 Side = Callable[[Judged], str]
@@ -266,15 +257,9 @@ def _share(judged: Sequence[Judged], side: Side) -> Proportion:
 def _lean(counted: Sequence[Judged], judged: Sequence[Judged], side: Side) -> Lean:
     """Return the lean to the texts on one side: shares over `counted`, the rest over `judged`."""
     pairs = [each for each in counted if each.people is not None]
-    people = [_people_of(each, side) or 0.0 for each in pairs]
+    people = float(mean_of_defined([_people_of(each, side) or 0.0 for each in pairs]))
     net, low, high = _net([each for each in judged if side(each)], side)
-    return Lean(
-        share=_share(pairs, side),
-        people=float(np.mean(people)) if people else np.nan,
-        net=net,
-        low=low,
-        high=high,
-    )
+    return Lean(share=_share(pairs, side), people=people, net=net, low=low, high=high)
 
 
 def _net(pairs: Sequence[Judged], side: Side) -> Estimate:
@@ -317,18 +302,15 @@ _NET = (
 )
 _SAYS = {
     "preference.answered": ANSWERED,
-    "preference.agreement": (
-        "Share of the pairs that people separate with the same preference; a tie counts half."
-    ),
+    "preference.agreement": "Share of the pairs that people separate with the same preference; a "
+    "tie counts half.",
     "preference.consistent": CONSISTENT,
     "preference.first": FIRST,
-    "preference.longer": (
-        "Share of wins of the longer text where people do not prefer it; a tie counts half."
-    ),
+    "preference.longer": "Share of wins of the longer text where people do not prefer it; a tie "
+    "counts half.",
     "preference.longer_net": _NET,
-    "preference.own": (
-        "Share of wins of systems of the judge's family over others; a tie counts half."
-    ),
+    "preference.own": "Share of wins of systems of the judge's family over others; a tie counts "
+    "half.",
     "preference.own_net": _NET,
 }
 RANGES: Ranges = {
@@ -376,9 +358,8 @@ def biases_report(biases: Biases, *, judge: Examinee, data: str) -> Report:
 
 def _answer(whole: BiasFindings) -> str:
     """Say how often the judge agrees with people, and which bias is shown."""
-    if not whole.agreement.trials:
-        answer = "People's scores separate no pair, so agreement with them is unknown"
-    else:
+    answer = "People's scores separate no pair, so agreement with them is unknown"
+    if whole.agreement.trials:
         share = estimate_cell(whole.agreement, ".0%").text
         answer = f"The judge prefers the same text as people in {share} of the pairs"
     leans = {

@@ -1,9 +1,10 @@
 """Texts of two systems about the same source as matches, and the run that compares them."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, combinations, product
 from typing import Literal, NamedTuple
 
@@ -63,7 +64,6 @@ class ComparisonRow:
     """
 
     source: str
-    """Name of the source that both texts are about."""
     task: str
     aspect: str
     system_a: str
@@ -71,7 +71,6 @@ class ComparisonRow:
     id_a: str
     id_b: str
     judge: str
-    """Signature of the pair judge."""
     outcome: Outcome
     preference: Preference | None
     consistent: bool | None
@@ -97,16 +96,8 @@ class ComparisonRow:
             id_a=pair.a.segment_id,
             id_b=pair.b.segment_id,
             judge=comparison.signature,
-            outcome=comparison.outcome,
-            preference=comparison.preference,
-            consistent=comparison.consistent,
-            probability=comparison.probability,
             orders=_orders(comparison.orders),
-            explanation=comparison.explanation,
-            reason=comparison.reason,
-            spans_a=comparison.spans_a,
-            spans_b=comparison.spans_b,
-            usage=comparison.usage,
+            **{name: getattr(comparison, name) for name in _AS_COMPARED},
         )
 
     @property
@@ -115,8 +106,9 @@ class ComparisonRow:
         return None if self.preference is None else POINTS[self.preference]
 
 
+_AS_REPORTED = ("outcome", "preference", "probability", "explanation", "reason")
+_AS_COMPARED = (*_AS_REPORTED, "consistent", "spans_a", "spans_b", "usage")
 POINTS = {Preference.A: 1.0, Preference.TIE: 0.5, Preference.B: 0.0}
-"""Points of A."""
 
 
 def _orders(reports: Sequence[PairReport]) -> tuple[OrderRow, ...]:
@@ -124,12 +116,8 @@ def _orders(reports: Sequence[PairReport]) -> tuple[OrderRow, ...]:
     return tuple(
         OrderRow(
             first=first,
-            outcome=report.outcome,
-            preference=report.preference,
-            probability=report.probability,
-            explanation=report.explanation,
-            reason=report.reason,
             reply=report.reply,
+            **{name: getattr(report, name) for name in _AS_REPORTED},
         )
         for first, report in zip(firsts, reports, strict=True)
     )
@@ -232,12 +220,7 @@ class Swiss:
     Where a Swiss tournament lets no two players meet twice, two systems meet again over another
     source. Every match of two moves them one rank apart for the draw, so that others meet, too.
 
-    Parameters
-    ----------
-    entries
-        The texts.
-    rng
-        Draws the first standing, and the source of each match.
+    `rng` draws the first standing, and the source of each match of `entries`.
     """
 
     def __init__(self, entries: Entries, *, rng: Generator) -> None:
@@ -307,7 +290,6 @@ class Matching:
     draw: int | None = None
     """The number of pairs that are drawn by `Swiss`, for each aspect; None for all."""
     seed: int = 1
-    """Seed of the draw."""
 
     @property
     def comparisons(self) -> int:
@@ -321,9 +303,7 @@ class PairRun:
     """A comparison under way."""
 
     open_judge: OpenPairJudge
-    """Opens the pair judge."""
     workers: int
-    """Number of pairs that are compared at once."""
     stop_token: StopToken
     """Ends it early; with a memory, what models replied by then is kept."""
     show: Callable[[Result], None]
@@ -349,50 +329,48 @@ async def compare_systems(matching: Matching, run: PairRun) -> Compared:
         watch = FamilyWatch({seat.name: seat.judge.signature}, run.families)
         for system in matching.entries.systems:
             watch.see(system)
-        session = _Session(seat, run)
+
+        async def compare_one(pair: tuple[Aspect, Match]) -> ComparisonRow:
+            aspect, match = pair
+            comparison = await seat.compare(match.pair, aspect)
+            row = ComparisonRow.of(comparison, aspect, source=match.source)
+            run.show(_result(row, match, aspect, seat=seat.name))
+            return row
+
+        compare = partial(
+            in_order, work=compare_one, workers=run.workers, stop_token=run.stop_token
+        )
         if matching.draw is None:
             matches = matching.entries.all_matches(against=matching.against)
-            rows = await session.compare([*product(matching.aspects, matches)])
+            rows = await compare([*product(matching.aspects, matches)])
         else:
             rows = [
                 row
                 for aspect in matching.aspects
-                for row in await session.drawn(matching, aspect, most=matching.draw)
+                for row in await _drawn(matching, aspect, compare, most=matching.draw)
             ]
     judge = Examinee(signature=seat.signature, seats={seat.name: seat.signature})
     return Compared(rows=tuple(rows), judge=judge)
 
 
-class _Session:
-    def __init__(self, seat: PairSeat, run: PairRun) -> None:
-        self._seat = seat
-        self._run = run
+_Compare = Callable[[Sequence[tuple[Aspect, Match]]], Awaitable[list[ComparisonRow]]]
 
-    async def compare(self, asked: Sequence[tuple[Aspect, Match]]) -> list[ComparisonRow]:
-        async def compare_one(pair: tuple[Aspect, Match]) -> ComparisonRow:
-            aspect, match = pair
-            comparison = await self._seat.compare(match.pair, aspect)
-            row = ComparisonRow.of(comparison, aspect, source=match.source)
-            self._run.show(_result(row, match, aspect, seat=self._seat.name))
-            return row
 
-        run = self._run
-        return await in_order(asked, compare_one, workers=run.workers, stop_token=run.stop_token)
-
-    async def drawn(self, matching: Matching, aspect: Aspect, *, most: int) -> list[ComparisonRow]:
-        swiss = Swiss(matching.entries, rng=np.random.default_rng(matching.seed))
-        rows: list[ComparisonRow] = []
-        points: Counter[str] = Counter()
-        while len(rows) < most and (matches := swiss.round(points)):
-            drawn = [(aspect, match) for match in matches[: most - len(rows)]]
-            made = await self.compare(drawn)
-            rows += made
-            for row in made:
-                # A comparison without a preference says nothing: it counts as a tie.
-                share = 0.5 if row.points_a is None else row.points_a
-                points[row.system_a] += share  # type: ignore[assignment]  # halves, too
-                points[row.system_b] += 1 - share  # type: ignore[assignment]  # as above
-        return rows
+async def _drawn(
+    matching: Matching, aspect: Aspect, compare: _Compare, *, most: int
+) -> list[ComparisonRow]:
+    swiss = Swiss(matching.entries, rng=np.random.default_rng(matching.seed))
+    rows: list[ComparisonRow] = []
+    points: dict[str, float] = defaultdict(float)
+    while len(rows) < most and (matches := swiss.round(points)):
+        made = await compare([(aspect, match) for match in matches[: most - len(rows)]])
+        rows += made
+        for row in made:
+            # A comparison without a preference says nothing: it counts as a tie.
+            share = 0.5 if row.points_a is None else row.points_a
+            points[row.system_a] += share
+            points[row.system_b] += 1 - share
+    return rows
 
 
 def _result(row: ComparisonRow, match: Match, aspect: Aspect, *, seat: str) -> Result:

@@ -1,6 +1,6 @@
 """Findings of a comparison: wins, ties, losses, and how far the order of the texts decides."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -67,12 +67,12 @@ class AspectComparisons:
     """The comparisons on one aspect."""
 
     aspect: str
-    pairs: tuple[PairCount, ...]
-    order: OrderFindings
     compared: int
     answered: int
     reasons: Mapping[str, int]
     """The commonest reasons why comparisons have no preference, with their counts."""
+    order: OrderFindings
+    pairs: tuple[PairCount, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,11 +198,11 @@ def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
 
 def _answer(aspect: AspectComparisons) -> Prose:
     """Say which system is preferred to each that it met, or else which win most."""
-    points: dict[str, list[float]] = {}
+    points: dict[str, list[float]] = defaultdict(list)
     for pair in aspect.pairs:
         if pair.interval.trials:
-            points.setdefault(pair.system_a, []).append(pair.interval.value)
-            points.setdefault(pair.system_b, []).append(1 - pair.interval.value)
+            points[pair.system_a].append(pair.interval.value)
+            points[pair.system_b].append(1 - pair.interval.value)
     if not points:
         return prose("On {}, no comparison has a preference.", emphasis(aspect.aspect))
     shares = {system: round(sum(each) / len(each), _DIGITS) for system, each in points.items()}
@@ -250,11 +250,7 @@ def findings_json(findings: Findings, *, judge: Examinee) -> dict[str, object]:
         "order": plain(findings.order),
         "aspects": [
             {
-                "aspect": aspect.aspect,
-                "compared": aspect.compared,
-                "answered": aspect.answered,
-                "reasons": dict(aspect.reasons),
-                "order": plain(aspect.order),
+                **fields_of(aspect),
                 "pairs": [
                     {**fields_of(each), "share": plain(each.interval.value)}
                     for each in aspect.pairs

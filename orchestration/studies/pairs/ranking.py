@@ -129,10 +129,9 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     """
     answered = [row for row in rows if row.preference is not None]
     table = _Table(answered)
-    fit = bradley_terry(table.items, table.points, shown_first=table.shown_first)
-    effect = bradley_terry_effect(
-        table.items, table.points, shown_first=table.shown_first, clusters=table.sources
-    )
+    reports, shown_first = (table.items, table.points), table.shown_first
+    fit = bradley_terry(*reports, shown_first=shown_first)
+    effect = bradley_terry_effect(*reports, shown_first=shown_first, clusters=table.sources)
     sources = len({*table.sources})
     drawn = bootstrap(effect, items=sources, rng=np.random.default_rng(_SEED), draws=draws)
     figures = estimates(drawn)
@@ -258,20 +257,15 @@ def _pairs(table: _Table, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
         table.p_of_lead(pair, sources=linking)
         for pair, linking in zip(chosen, sources, strict=True)
     ]
-    figures = zip(values, errors, pvalues, sources, strict=True)
-    differences = [
-        _student(value, error, p=p, sources=linking) for value, error, p, linking in figures
-    ]
+    adjusted = holm_adjusted(pvalues).tolist()
     return tuple(
         RankedPair(
-            first=table.systems[one_end],
-            second=table.systems[other_end],
-            difference=difference,
-            adjusted=adjusted,
+            first=table.systems[pair[0]],
+            second=table.systems[pair[1]],
+            difference=_student(values[at], errors[at], p=pvalues[at], sources=sources[at]),
+            adjusted=adjusted[at],
         )
-        for (one_end, other_end), difference, adjusted in zip(
-            chosen, differences, holm_adjusted(pvalues).tolist(), strict=True
-        )
+        for at, pair in enumerate(chosen)
     )
 
 

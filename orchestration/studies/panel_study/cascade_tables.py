@@ -34,6 +34,7 @@ _SHARE, _GAIN = ".0%", "+.3f"
 def cascade_report(findings: CascadeFindings) -> Report:
     """Return the report of fitted cascades."""
     order = " > ".join(" + ".join(stage) for stage in findings.stages)
+    several = len(findings.parts) > 1
     in_dollars = findings.unit == "dollars"
     prices = price_lines(findings.prices, unit=findings.unit) if in_dollars else ()
     scores = findings.people or "none; only the distance from the whole panel's score is measured"
@@ -50,7 +51,10 @@ def cascade_report(findings: CascadeFindings) -> Report:
         sections=(
             Section("Cost and distance", [_costs(findings), *prices]),
             *(
-                Section(_heading(findings, number), list(_agreement(findings, number)))
+                Section(
+                    f"Agreement with people{f': {_texts(findings, number)}' if several else ''}",
+                    list(_agreement(findings, number)),
+                )
                 for number in range(len(findings.parts))
             ),
             Section("Notes", [Paragraph(_METHOD, only="page"), Bullets(findings.notes)]),
@@ -76,14 +80,7 @@ def _answer(findings: CascadeFindings) -> str:
     )
 
 
-def _heading(findings: CascadeFindings, number: int) -> str:
-    if len(findings.parts) == 1:
-        return "Agreement with people"
-    return f"Agreement with people: {_texts(findings, number)}"
-
-
 def _texts(findings: CascadeFindings, number: int) -> str:
-    """Return the texts of a part in words; the first has all."""
     return findings.parts[number].name if number else "all texts"
 
 

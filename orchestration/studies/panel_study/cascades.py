@@ -8,6 +8,7 @@ texts of the fit use no more than the target share of the cost. People's scores 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ class StagedTexts:
     @property
     def whole(self) -> FloatArray:
         """The whole panel's score as a fraction of the scale, shape ``(texts,)``."""
-        return mean_scores(self.fractions[[seat for stage in self.stages for seat in stage]])
+        return mean_scores(self.fractions[[*chain(*self.stages)]])
 
     def after(self, number: int) -> FloatArray:
         """Return the estimates after the stage of that number, shape ``(texts,)``.
@@ -78,9 +79,7 @@ class StagedTexts:
 
     def rest(self, number: int) -> FloatArray:
         """Return the mean fraction of the scores of the stages behind that one."""
-        return mean_scores(
-            self.fractions[[seat for stage in self.stages[number + 1 :] for seat in stage]]
-        )
+        return mean_scores(self.fractions[[*chain(*self.stages[number + 1 :])]])
 
     def expected(self, number: int, rest: FloatArray) -> FloatArray:
         """Return the whole panel's score if each seat that is left gives `rest`."""
@@ -101,7 +100,7 @@ class StagedTexts:
         )
 
     def _asked(self, number: int) -> list[int]:
-        return [seat for stage in self.stages[: number + 1] for seat in stage]
+        return [*chain(*self.stages[: number + 1])]
 
 
 class FittedStage(NamedTuple):
@@ -153,9 +152,9 @@ def fit_cascades(texts: StagedTexts, *, shares: Sequence[float]) -> list[tuple[F
     for price in _PRICES:
         fitted = _fitted_at(texts, maps, price=float(price))
         taken = judge(texts, fitted).costs.mean()
-        by_share |= {
-            share: fitted for share in shares if share not in by_share and taken <= share * total
-        }
+        for share in shares:
+            if taken <= share * total:
+                by_share.setdefault(share, fitted)
         if len(by_share) == len({*shares}):
             break
     return [by_share.get(share, fitted) for share in shares]
@@ -377,10 +376,6 @@ def _notes(texts: StagedTexts, seats: PanelSeats, *, unit: str) -> Iterator[str]
         yield f"the first stage alone uses {first:.0%} of the {unit}, so no cascade uses less"
 
 
-def _share(agreement: float, of: Estimate) -> float:
-    return agreement / of.value if of.value > 0 else math.nan
-
-
 class _Measured(NamedTuple):
     """A part, the numbers of its texts, and the agreement with people on them."""
 
@@ -407,17 +402,19 @@ def _parts(texts: StagedTexts, seats: PanelSeats, settings: Settings) -> Iterato
 
 
 def _kept(on: _Measured, texts: StagedTexts, ended: CascadeOutcome) -> Kept:
-    """Return what a cascade keeps on a part."""
     own = ended.fractions[on.here][np.newaxis]
     value = float(on.agreement.of(own)[0])
     (gain,) = on.agreement.gains(own, base=texts.whole[on.here])
+    of_whole, of_paid = (
+        value / base.value if base.value > 0 else math.nan for base in (on.part.whole, on.part.paid)
+    )
     return Kept(
         part=on.part.name,
         cost=float(ended.costs[on.here].mean() / texts.costs.sum()),
         agreement=value,
         gain=gain,
-        of_whole=_share(value, on.part.whole),
-        of_paid=_share(value, on.part.paid),
+        of_whole=of_whole,
+        of_paid=of_paid,
     )
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from operator import itemgetter
 from types import MappingProxyType
 
 import numpy as np
@@ -12,7 +14,7 @@ from scipy.optimize import nnls
 from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.estimates import bounded
+from spanjury.orchestration.studies.estimates import bounded, grouped, resampled
 from spanjury.orchestration.studies.panel_study.seats import (
     Agreement,
     IntArray,
@@ -37,7 +39,8 @@ from spanjury.stats.ranks import midranks
 from spanjury.stats.raters.graded import ordinal_scores
 from spanjury.stats.raters.latent import dawid_skene
 from spanjury.stats.redundancy import rater_redundancy
-from spanjury.stats.resampling import Estimate, bootstrap, estimates
+from spanjury.stats.resampling import Estimate, estimates
+from spanjury.stats.weighted import mean_drop
 
 FEWEST_TEXTS = 5
 """Texts with people's scores from which on something is said of seats."""
@@ -54,7 +57,6 @@ class Lean:
     seat: str
     family: str
     systems: tuple[str, ...]
-    """Those of its family."""
     texts: int
     """Theirs that it scored."""
     beyond_people: Estimate
@@ -102,19 +104,12 @@ def _contrast(
     seats: PanelSeats, values: FloatArray, own: NDArray[np.bool_], *, settings: Settings
 ) -> Estimate:
     """Return the mean over own texts minus that over others, with sources resampled."""
-    scored = ~np.isnan(values)
-    sources = int(seats.sources.max()) + 1
-    parts = np.zeros((4, sources))
-    for line, side in ((0, own & scored), (2, ~own & scored)):
-        np.add.at(parts[line], seats.sources[side], values[side])
-        np.add.at(parts[line + 1], seats.sources[side], 1.0)
-
-    def effect(counts: FloatArray) -> FloatArray:
-        mine, mine_count, others, others_count = (counts @ part for part in parts)
-        return safe_divide(mine, mine_count) - safe_divide(others, others_count)
-
-    drawn = bootstrap(
-        effect, items=sources, rng=default_rng(settings.seed), draws=max(settings.draws, 1)
+    means = mean_drop(np.where([own, ~own], values, np.nan))
+    drawn = resampled(
+        lambda counts: np.subtract(*means(counts).T),
+        seats.sources,
+        seed=settings.seed,
+        draws=max(settings.draws, 1),
     )
     return bounded(estimates(drawn)[0])
 
@@ -157,27 +152,26 @@ def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyF
         clusters=seats.sources,
         draws=max(settings.draws, 1),
     )
-    of_seat = [families.of(model) for model in seats.models]
-    cells = list(zip(*np.triu_indices(len(seats.names), k=1), strict=True))
+    family = {name: families.of(m) for name, m in zip(seats.names, seats.models, strict=True)}
     pairs = [
         RedundantPair(
-            first=seats.names[row],
-            second=seats.names[column],
-            family=of_seat[row] if of_seat[row] == of_seat[column] else None,
-            texts=int(shared.items[row, column]),
-            partial=bounded(Estimate(*(float(part[row, column]) for part in shared[:3]))),
+            first=first,
+            second=second,
+            family=family[first] if family[first] == family[second] else None,
+            texts=int(shared.items[cell]),
+            partial=bounded(Estimate(*(float(part[cell]) for part in shared[:3]))),
         )
-        for row, column in cells
+        for cell in combinations(range(len(seats.names)), 2)
+        for first, second in [(seats.names[cell[0]], seats.names[cell[1]])]
     ]
     apart = [
         pair.partial.value
-        for pair, (row, column) in zip(pairs, cells, strict=True)
-        if of_seat[row] and of_seat[column] and of_seat[row] != of_seat[column]
+        for pair in pairs
+        if not pair.family and family[pair.first] and family[pair.second]
     ]
+    pairs.sort(key=lambda pair: (np.isnan(pair.partial.value), -pair.partial.value))
     return RedundancyFindings(
-        pairs=tuple(
-            sorted(pairs, key=lambda pair: (np.isnan(pair.partial.value), -pair.partial.value))
-        ),
+        pairs=tuple(pairs),
         effective=bounded(Estimate(shared.effective, shared.effective_low, shared.effective_high)),
         within=float(mean_of_defined([pair.partial.value for pair in pairs if pair.family])),
         between=float(mean_of_defined(apart)),
@@ -230,8 +224,8 @@ def weighings(agreement: Agreement) -> tuple[Weighing, ...]:
     if seats.texts >= _LEAST_TEXTS:
         given.append(("stacking", True, _held_out(agreement), _stacked(agreement, whole)))
     scores = np.array([row[2] for row in given])
-    estimates = agreement.estimates(scores)
-    gains = agreement.gains(scores, base=plain)
+    estimates, gains = agreement.estimates(scores), agreement.gains(scores, base=plain)
+    figures = zip(given, estimates, gains, strict=True)
     return tuple(
         Weighing(
             name=name,
@@ -242,9 +236,7 @@ def weighings(agreement: Agreement) -> tuple[Weighing, ...]:
                 {} if weights is None else dict(zip(seats.names, weights.tolist(), strict=True))
             ),
         )
-        for (name, uses_people, _, weights), estimate, gain in zip(
-            given, estimates, gains, strict=True
-        )
+        for (name, uses_people, _, weights), estimate, gain in figures
     )
 
 
@@ -253,7 +245,6 @@ def _where_scored(values: FloatArray, scores: FloatArray) -> FloatArray:
 
 
 def _dawid_skene(scores: FloatArray) -> FloatArray:
-    """Return the expected label of each text."""
     labels = _labels(scores)
     count = int(np.nanmax(labels)) + 1
     if count < 2:  # noqa: PLR2004  all scores are alike
@@ -338,7 +329,6 @@ class AspectStudy:
     prices: SeatPrices
     """By which dollars are counted."""
     notes: tuple[str, ...]
-    """Remarks on these figures that a reader must know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -443,16 +433,14 @@ def _notes(seats: PanelSeats) -> Iterator[str]:
 
 
 def _about_families(seats: PanelSeats, families: Families) -> Iterator[str]:
-    of_seats = [families.of(model) for model in seats.models]
-    for family in dict.fromkeys(of_seat for of_seat in of_seats if of_seat):
-        own = [name for name, its in zip(seats.names, of_seats, strict=True) if its == family]
-        systems = [
-            system_name for system_name in seats.system_names if families.of(system_name) == family
-        ]
-        if len(own) > 1:
-            yield f"{', '.join(own)} are of one family, {family}, so they tend to agree"
+    named = zip(seats.names, map(families.of, seats.models), strict=True)
+    for family, members in grouped(named, itemgetter(1)).items():
+        own = ", ".join(name for name, _ in members)
+        systems = [name for name in seats.system_names if family and families.of(name) == family]
+        if family and len(members) > 1:
+            yield f"{own} are of one family, {family}, so they tend to agree"
         if systems:
-            yield f"{', '.join(own)} judge systems of their own family: {', '.join(systems)}"
+            yield f"{own} judge systems of their own family: {', '.join(systems)}"
 
 
 def study_json(findings: StudyFindings) -> dict[str, object]:

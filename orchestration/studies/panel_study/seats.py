@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import starmap
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -60,17 +62,10 @@ class SeatCost:
 
     def counted_in(self, unit: Unit) -> float:
         """Return the cost in a unit; NaN for a price that is not known."""
-        match unit:
-            case "tokens":
-                return self.tokens
-            case "calls":
-                return self.calls
-            case "seconds":
-                return self.seconds
-            case "dollars" if self.dollars is not None:
-                return self.dollars
-            case "dollars":
-                return np.nan if self.is_unpriced else 0.0
+        if unit == "dollars":
+            return (np.nan if self.is_unpriced else 0.0) if self.dollars is None else self.dollars
+        amount: float = getattr(self, unit)
+        return amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,8 +158,6 @@ def _words(price: SeatPrice) -> str:
 
 IntArray = NDArray[np.intp]
 
-_NO_MODELS: Mapping[str, str] = MappingProxyType({})
-
 
 class SeatWord(NamedTuple):
     """The word of a seat on a text; its three numbers are NaN without a score."""
@@ -228,11 +221,6 @@ class PanelSeats:
         """The number of texts."""
         return self.human.size
 
-    @property
-    def has_several_systems(self) -> bool:
-        """True if inputs have outputs of enough systems to compare them within each input."""
-        return has_several_systems(self.sources, systems=len(self.system_names))
-
     def mean_of(self, members: Sequence[int]) -> FloatArray:
         """Return the mean score of some seats, shape ``(texts,)``, of those that gave one."""
         return mean_scores(self.scores[list(members)])
@@ -265,7 +253,7 @@ def panel_seats(
     *,
     aspect: str,
     costs: Mapping[str, SeatCost],
-    models: Mapping[str, str] = _NO_MODELS,
+    models: Mapping[str, str] = MappingProxyType({}),
 ) -> PanelSeats:
     """Collect the scores of `texts`; a seat that scored none of them is not there.
 
@@ -343,14 +331,13 @@ class Agreement:
         self.seats = seats
         self.settings = settings
         self._estimates: dict[bytes, Estimate] = {}
-        self.level: Level = settings.level or (
-            "by-input" if seats.has_several_systems else "pooled"
-        )
+        several = has_several_systems(seats.sources, systems=len(seats.system_names))
+        self.level: Level = settings.level or ("by-input" if several else "pooled")
 
     @property
     def resampled(self) -> Over:
         """Units that intervals resample."""
-        return resampled_units(has_several_systems=self.seats.has_several_systems)
+        return resampled_units(self.seats.sources, systems=len(self.seats.system_names))
 
     @property
     def blocks(self) -> IntArray:
@@ -362,11 +349,8 @@ class Agreement:
         return mean_scores(np.array([part.value for part in self._within_groups(scores)]))
 
     def _within_groups(self, scores: FloatArray) -> list[LevelCorrelations]:
-        level, method = self.level, self.settings.method
-        return [
-            level_correlations(human, of_group, level=level, method=method)
-            for human, of_group in self.seats.within_groups(scores)
-        ]
+        correlate = partial(level_correlations, level=self.level, method=self.settings.method)
+        return list(starmap(correlate, self.seats.within_groups(scores)))
 
     def estimates(self, scores: FloatArray) -> list[Estimate]:
         """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
@@ -402,19 +386,15 @@ class Agreement:
 
         All meet the same draws, on the texts that all of them have.
         """
-        rng = default_rng(self.settings.seed)
-        parts = [
-            resampled_correlations(
-                human,
-                of_group,
-                level=self.level,
-                method=self.settings.method,
-                rng=rng,
-                over=self.resampled,
-                draws=draws,
-            )
-            for human, of_group in self.seats.within_groups(scores)
-        ]
+        resampled = partial(
+            resampled_correlations,
+            level=self.level,
+            method=self.settings.method,
+            rng=default_rng(self.settings.seed),
+            over=self.resampled,
+            draws=draws,
+        )
+        parts = list(starmap(resampled, self.seats.within_groups(scores)))
         return Resampled(
             mean_scores(np.array([part.estimate for part in parts])),
             mean_scores(np.array([part.draws for part in parts])),

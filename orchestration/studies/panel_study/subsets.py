@@ -73,7 +73,6 @@ class Subset:
     """Some seats of the panel, whose score is the mean of theirs."""
 
     members: tuple[int, ...]
-    """Numbers of seats, ascending."""
     seats: tuple[str, ...]
     agreement: float
 
@@ -84,7 +83,6 @@ class SizeFinding:
 
     size: int
     panels: int
-    """Number of panels that were compared."""
     mean: float
     least: float
     best: Subset
@@ -199,7 +197,8 @@ def _shares(
     seats = agreement.seats
     everyone = range(len(seats.names))
     alone = agreement.estimates(seats.scores)
-    gains = _gains(agreement)
+    without = [seats.mean_of([seat for seat in everyone if seat != left]) for left in everyone]
+    losses = agreement.gains(np.array(without), base=seats.mean_of(everyone))
     shares = np.full(len(everyone), np.nan)
     if is_complete:
         worths = np.zeros(2 ** len(everyone))
@@ -207,22 +206,14 @@ def _shares(
             worths[sum(1 << member for member in subset.members)] = subset.agreement
         shares = shapley_values(worths)
     for number in everyone:
+        value, low, high = losses[number]
         yield SeatShare(
             seat=seats.names[number],
             alone=alone[number],
-            gain=gains[number],
+            gain=Estimate(-value, -high, -low),
             shapley=float(shares[number]),
             coverage=_coverage(seats.scores[number]),
         )
-
-
-def _gains(agreement: Agreement) -> list[Estimate]:
-    """Return by how much the whole panel agrees more than without each seat."""
-    seats = agreement.seats
-    everyone = tuple(range(len(seats.names)))
-    without = [seats.mean_of([seat for seat in everyone if seat != left]) for left in everyone]
-    less = agreement.gains(np.array(without), base=seats.mean_of(everyone))
-    return [Estimate(-each.value, -each.high, -each.low) for each in less]
 
 
 _SHARES = (0.2, 0.4, 0.6, 0.8)
@@ -330,7 +321,6 @@ def cascade_choices(
 
 
 def _asked(texts: StagedTexts, outcome: CascadeOutcome, *, seats: int) -> FloatArray:
-    """Return the share of the texts on which each seat was asked."""
     shares = np.zeros(seats)
     for number, stage in enumerate(texts.stages):
         shares[list(stage)] = (outcome.stages >= number).mean()
@@ -473,7 +463,6 @@ def _undominated(choices: Sequence[Choice], *, whole: Choice) -> list[int]:
 def _points(
     agreement: Agreement, scored: Sequence[ScoredChoice], *, whole: Choice
 ) -> dict[FrontierPoint, FloatArray]:
-    """Return the points with their scores, the cheapest first."""
     kept = [scored[n] for n in _undominated([each.choice for each in scored], whole=whole)]
     if not kept:
         return {}

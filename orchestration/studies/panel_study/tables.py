@@ -80,9 +80,7 @@ _WIDE = 12
 _FEW_LEFT = 4
 """Seats that are named as missing rather than all others as present, if fewer."""
 _MOST_PAIRS = 15
-"""Number of pairs of seats that the terminal shows."""
 _MOST_SUBSETS = 12
-"""Number of the best subsets that the table shows."""
 
 
 def frontier_blocks(
@@ -179,22 +177,17 @@ def _command(choice: Choice, study: AspectStudy, findings: StudyFindings) -> str
     for stage in choice.stages:
         words += ["--stage", ",".join(stage)]
     words += ["--share", f"{choice.share:g}", "--cost", study.frontier.unit]
-    if settings.level:
-        words += ["--level", settings.level]
-    if settings.folds != usual.folds:
-        words += ["--folds", str(settings.folds)]
-    if settings.seed != usual.seed:
-        words += ["--seed", str(settings.seed)]
+    for name in ("level", "folds", "seed"):
+        if (value := getattr(settings, name)) != getattr(usual, name):
+            words += [f"--{name}", str(value)]
     return shlex.join([*words, "--write", "cascade.toml"])
 
 
 def _priced(cost: float, unit: Unit) -> float:
-    """Return the cost of one text as the tables count it."""
     return _THOUSAND * cost if unit == "dollars" else cost
 
 
 def _cost_words(frontier: Frontier) -> str:
-    """Return the cost of all seats in words."""
     cost = frontier.whole.cost
     if math.isnan(cost):
         return f"cost in {frontier.unit} unknown"
@@ -224,18 +217,14 @@ def _budget(budget: Budget, frontier: Frontier, shown: Mapping[str, str]) -> Ite
         ),
         title=f"What {amount} buys",
     )
-    if budget.best is None:
-        yield Paragraph(
-            f"No panel judges all {budget.texts:,} texts of the run for {amount}.", tone="strong"
+    best, run = budget.best, f"all {budget.texts:,} texts of the run for {amount}"
+    answer = f"No panel judges {run}."
+    if best is not None:
+        answer = (
+            f"The best panel that judges {run}: {shown[best.choice.name]}, agreement"
+            f" {estimate_cell(best.estimate).text}, corrected {figure(best.corrected, VALUE)}."
         )
-    else:
-        yield Paragraph(
-            f"The best panel that judges all {budget.texts:,} texts of the run for {amount}:"
-            f" {shown[budget.best.choice.name]},"
-            f" agreement {estimate_cell(budget.best.estimate).text}, corrected"
-            f" {figure(budget.best.corrected, VALUE)}.",
-            tone="strong",
-        )
+    yield Paragraph(answer, tone="strong")
 
 
 def _affordable(amount: float, cost: float) -> str:
@@ -244,7 +233,8 @@ def _affordable(amount: float, cost: float) -> str:
 
 def _plot(study: AspectStudy) -> Plot | None:
     """Return the picture of costs and agreement; None where all panels cost the same."""
-    frontier, names = study.frontier, short_names(study.seats)
+    frontier, whole = study.frontier, study.frontier.whole
+    names = short_names(study.seats)
     if len({choice.cost for choice in frontier.choices if math.isfinite(choice.cost)}) <= 1:
         return None
     shown = {choice.name: _shown(choice, names) for choice in frontier.choices}
@@ -260,19 +250,18 @@ def _plot(study: AspectStudy) -> Plot | None:
             interval=_bounds(estimates.get(choice.name)),
         )
         for choice in frontier.choices
-        if choice.name != frontier.whole.name or choice.name in numbers
+        if choice.name != whole.name or choice.name in numbers
     ]
-    if frontier.whole.name not in numbers:
-        points.append(
-            PlotPoint(
-                x=_priced(frontier.whole.cost, frontier.unit),
-                y=frontier.whole.agreement,
-                name=f"all seats: {figure(frontier.whole.agreement, VALUE)}",
-                kind="other",
-                mark="all",
-                interval=_bounds(study.subsets.whole),
-            )
+    if whole.name not in numbers:
+        all_seats = PlotPoint(
+            x=_priced(whole.cost, frontier.unit),
+            y=whole.agreement,
+            name=f"all seats: {figure(whole.agreement, VALUE)}",
+            kind="other",
+            mark="all",
+            interval=_bounds(study.subsets.whole),
         )
+        points.append(all_seats)
     return Plot(
         points=points,
         x=_PER_TEXTS[frontier.unit],

@@ -7,11 +7,12 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanjury.judges.core import counted
 from spanjury.orchestration.studies.estimates import LEVEL, bounded, holm_adjusted
-from spanjury.orchestration.studies.ranking.marked_systems import FEWEST_MARKS, MarkedSystems
 from spanjury.orchestration.studies.ranking.score_table import (
+    CONFIDENCE,
     POWER,
     Ends,
     JudgedMean,
@@ -27,11 +28,23 @@ from spanjury.orchestration.studies.ranking.score_table import (
     within_difference,
 )
 from spanjury.orchestration.studies.sampling import left_out_note
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.moderation import mark_variance, moderated
 from spanjury.stats.powered_estimates import PoweredEstimate
-from spanjury.stats.prediction_powered import marks_needed
+from spanjury.stats.prediction_powered import (
+    marks_needed,
+    powered_difference,
+    powered_mean,
+    powered_tuning,
+)
 from spanjury.stats.raters.agreement import krippendorff_alpha
 from spanjury.stats.resampling import Estimate
 
+FEWEST_MARKS = 5
+"""Marked texts of an aspect from which on people's scores are used."""
+_TUNED = 20
+"""Marked texts from which on the panel's scores count: what a point of them is worth is chosen
+once for all systems, and taken as known."""
 _DIGITS = 9
 """Decimals of adjusted means: equal ones are to tie."""
 Basis = Literal["judges", "people and judges"]
@@ -161,6 +174,75 @@ class AspectRanking:
         )
 
 
+class MarkedSystems:
+    """Systems of which people marked some texts: their means and differences by people's scores."""
+
+    def __init__(self, table: ScoreTable) -> None:
+        self._table = table
+        self.tuning = 0.0
+        """People's points that a point of the panel counts."""
+        if table.marked >= _TUNED:
+            self.tuning = powered_tuning(
+                table.people, table.judged, weights=table.weights, clusters=table.inputs
+            )
+        systems = range(len(table.systems))
+        pairs = [*combinations(systems, 2)]
+        # The variance of a mark within its system, which systems with few equal marks borrow, and
+        # that in differences of two systems: outputs for one input are correlated.
+        self._variance = mark_variance([*map(self._mean, systems)], [*map(self._size, systems)])
+        self._pair_variance = mark_variance(
+            [*map(self._difference, pairs)], [*map(self._pair_size, pairs)], systems=len(systems)
+        )
+
+    def mean(self, system: int) -> PoweredEstimate:
+        """Estimate people's mean of a system."""
+        mean, size = self._mean(system), self._size(system)
+        return moderated(mean, variance=self._variance, size=size, confidence=CONFIDENCE)
+
+    def difference(self, pair: tuple[int, int]) -> PoweredEstimate:
+        """Estimate people's difference of two systems, over the inputs that both have scores of."""
+        difference, size = self._difference(pair), self._pair_size(pair)
+        return moderated(difference, variance=self._pair_variance, size=size, confidence=CONFIDENCE)
+
+    def _mean(self, system: int) -> PoweredEstimate:
+        return powered_mean(
+            self._table.people[system],
+            self._table.judged[system],
+            weights=self._table.weights[system],
+            clusters=self._table.inputs,
+            tuning=self.tuning,
+            confidence=CONFIDENCE,
+        )
+
+    def _difference(self, pair: tuple[int, int]) -> PoweredEstimate:
+        columns = self._shared(pair)
+        rows = np.ix_(np.array(pair), np.flatnonzero(columns))
+        return powered_difference(
+            self._table.people[rows],
+            self._table.judged[rows],
+            weights=self._table.weights[rows],
+            clusters=self._table.inputs[columns],
+            tuning=self.tuning,
+            confidence=CONFIDENCE,
+        )
+
+    def _shared(self, pair: tuple[int, int]) -> NDArray[np.bool_]:
+        """Return the columns in which the panel scored both systems."""
+        return np.asarray(~np.isnan(self._table.judged[[*pair]]).any(axis=0))
+
+    def _size(self, system: int, columns: NDArray[np.bool_] | None = None) -> float:
+        """Return how many marks of one chance would weigh as much as a system's, in `columns`."""
+        marked = ~np.isnan(self._table.people[system] + self._table.judged[system])
+        chosen = marked if columns is None else marked & columns
+        weights: FloatArray = self._table.weights[system][chosen]
+        return float(weights.sum() ** 2 / (weights @ weights)) if weights.size else 0.0
+
+    def _pair_size(self, pair: tuple[int, int]) -> float:
+        """Return how many pairs of such marks would weigh as much as those of two systems."""
+        first, second = (self._size(system, self._shared(pair)) for system in pair)
+        return first * second / (first + second) if first and second else 0.0
+
+
 def rank_systems(table: ScoreTable) -> AspectRanking:
     """Rank the systems of a table; two of them at least.
 
@@ -168,10 +250,10 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     """
     if len(table.systems) < 2:  # noqa: PLR2004  a rank takes two
         raise ValueError(f"expected two systems, got {table.systems!r}")
-    people = MarkedSystems.of(table)
+    reason = _reason(table)
+    people = None if reason else MarkedSystems(table)
     means = [judged_mean(scores, table.inputs) for scores in table.judged]
     powered = [people.mean(number) if people else None for number in range(len(table.systems))]
-    reason = _reason(table)
     basis: Basis = "judges" if reason else "people and judges"
     helped = [None if mean is None or math.isnan(mean.error) else mean for mean in powered]
     values = [
@@ -182,7 +264,8 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     last = [not reason and mean is None for mean in helped]
     order = _order(values, last=last)
     pairs = _adjusted([*_pairs(table, order, people)])
-    is_adjusted = _has_different_inputs(table)
+    scored = [{*table.inputs[~np.isnan(scores)].tolist()} for scores in table.judged]
+    is_adjusted = any(inputs != scored[0] for inputs in scored)
     if is_adjusted:
         values = _comparable(values, [*_leads(pairs, table, basis=basis, last=last)])
         order = _order(values, last=last)
@@ -197,12 +280,14 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
         reason=reason,
         unmarked=tuple(name for name, is_last in zip(table.systems, last, strict=True) if is_last),
         systems=tuple(
-            _system(
-                table,
-                number,
-                means=(means[number], powered[number]),
+            SystemFinding(
+                system=table.systems[number],
+                texts=int(table.texts[number]),
+                scored=int(np.count_nonzero(~np.isnan(table.judged[number]))),
+                judged=within(means[number], table.judged_ends),
                 comparable=values[number],
                 place=where[number],
+                powered=_cut(powered[number], table.people_ends),
             )
             for number in order
         ),
@@ -215,28 +300,10 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     )
 
 
-def _system(
-    table: ScoreTable,
-    number: int,
-    *,
-    means: tuple[JudgedMean, PoweredEstimate | None],
-    comparable: float,
-    place: Rank,
-) -> SystemFinding:
-    judged, powered = means
-    return SystemFinding(
-        system=table.systems[number],
-        texts=int(table.texts[number]),
-        scored=int(np.count_nonzero(~np.isnan(table.judged[number]))),
-        judged=within(judged, table.judged_ends),
-        comparable=comparable,
-        place=place,
-        powered=powered and _cut(powered, table.people_ends),
-    )
-
-
-def _cut(estimate: PoweredEstimate, ends: Ends) -> PoweredEstimate:
+def _cut(estimate: PoweredEstimate | None, ends: Ends) -> PoweredEstimate | None:
     """Return the same cut at the ends of the scale, and without intervals of width 0."""
+    if estimate is None:
+        return None
     _, low, high = bounded(Estimate(estimate.value, estimate.low, estimate.high))
     _, plain_low, plain_high = bounded(
         Estimate(estimate.plain, estimate.plain_low, estimate.plain_high)
@@ -248,11 +315,6 @@ def _cut(estimate: PoweredEstimate, ends: Ends) -> PoweredEstimate:
 
 def _order(values: Sequence[float], *, last: Sequence[bool]) -> list[int]:
     return sorted(range(len(values)), key=lambda n: (last[n], math.isnan(values[n]), -values[n]))
-
-
-def _has_different_inputs(table: ScoreTable) -> bool:
-    scored = [{*table.inputs[~np.isnan(scores)].tolist()} for scores in table.judged]
-    return any(each != scored[0] for each in scored)
 
 
 class _Lead(NamedTuple):
@@ -324,7 +386,7 @@ def _pairs(
             judged=within(difference, within_difference(table.judged_ends)),
             adjusted=difference.p,
             more_inputs=more_inputs(difference, confidence=confidence),
-            powered=powered and _cut(powered, within_difference(table.people_ends)),
+            powered=_cut(powered, within_difference(table.people_ends)),
             # Few marked inputs that happen to agree can show no less.
             powered_adjusted=max(powered.p, least_p(powered.clusters)) if powered else math.nan,
             more_marks=_more_marks(powered, confidence=confidence),

@@ -23,7 +23,6 @@ Ends = tuple[float, float]
 """The lowest and the highest score of a scale."""
 NO_ENDS: Ends = (-math.inf, math.inf)
 """Ends of a scale that is not known."""
-_NO_PEOPLE: Mapping[str, float] = MappingProxyType({})
 POWER = 0.8
 """The chance that two systems are shown to differ, if they do as they seem to."""
 CONFIDENCE = 0.95
@@ -40,7 +39,7 @@ class RankedText:
     """The input that it is for: texts of one source are compared with each other."""
     score: float | None
     """The panel's; None where it gave none."""
-    people: Mapping[str, float] = field(default_factory=lambda: _NO_PEOPLE)
+    people: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     """Annotator -> score."""
     chance: float | None = None
     """With which it was drawn to be marked; None where nothing says so."""
@@ -272,8 +271,10 @@ def _group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[st
                 groups = _parted(groups, system, other)
     rank = {system: index for index, system in enumerate(order)}
     named = sorted(groups, key=lambda group: sorted(rank[system] for system in group))
+    rounds = range(1, 2 + len(named) // len(ascii_lowercase))
+    letters = [f"{each}{'' if n == 1 else n}" for n in rounds for each in ascii_lowercase]
     return [
-        "".join(_letter(number) for number, group in enumerate(named) if index in group)
+        "".join(letter for letter, group in zip(letters, named, strict=False) if index in group)
         for index in range(len(order))
     ]
 
@@ -288,8 +289,3 @@ def _parted(groups: list[frozenset[int]], first: int, second: int) -> list[froze
         if not any(half <= group for group in kept):
             kept.append(half)
     return kept
-
-
-def _letter(number: int) -> str:
-    around, letter = divmod(number, len(ascii_lowercase))
-    return ascii_lowercase[letter] + (str(around + 1) if around else "")

@@ -65,7 +65,6 @@ class RankingFindings:
     """Whose scores stand beside them; empty without any."""
     aspects: tuple[AspectRanking, ...]
     notes: tuple[str, ...]
-    """Remarks on the data that a reader must know."""
 
 
 def ranking_json(findings: RankingFindings) -> dict[str, object]:
@@ -159,35 +158,26 @@ def _blocks(ranking: AspectRanking) -> Iterator[Block]:
 
 
 def _basis(ranking: AspectRanking) -> str:
-    count = _count(ranking)
+    pairs = f"{len(ranking.pairs):,} pairs of systems"
     if ranking.basis == "judges":
         return (
-            f"{count} Order and groups use the panel's scores alone and show what the panel "
-            f"separates. No pair is shown to differ, because {ranking.reason}; a panel that "
-            "favours a system separates it as well."
+            f"The panel separates {ranking.separated:,} of {pairs}. Order and groups use the "
+            "panel's scores alone and show what the panel separates. No pair is shown to differ, "
+            f"because {ranking.reason}; a panel that favours a system separates it as well."
         )
-    weights = (
-        ", weighted by the inverse of their chance of being marked" if ranking.is_weighted else ""
-    )
+    count = f"{ranking.apart:,} of {pairs} are shown to differ."
+    if len(ranking.pairs) == 1:
+        count = f"The two systems are {'' if ranking.apart else 'not '}shown to differ."
     if ranking.marked == sum(each.scored for each in ranking.systems):
         return (
             f"{count} Order and groups use people's scores alone, because people scored all "
             f"{ranking.marked:,} texts."
         )
+    weights = ", weighted by the inverse of their chance of being marked"
     return (
-        f"{count} Order and groups use people's scores of {ranking.marked:,} texts{weights}, and"
-        " the panel's scores of all texts."
+        f"{count} Order and groups use people's scores of {ranking.marked:,} texts"
+        f"{weights if ranking.is_weighted else ''}, and the panel's scores of all texts."
     )
-
-
-def _count(ranking: AspectRanking) -> str:
-    if ranking.basis == "judges":
-        return (
-            f"The panel separates {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems."
-        )
-    if len(ranking.pairs) == 1:
-        return f"The two systems are {'' if ranking.apart else 'not '}shown to differ."
-    return f"{ranking.apart:,} of {len(ranking.pairs):,} pairs of systems are shown to differ."
 
 
 _BY_PEOPLE = (

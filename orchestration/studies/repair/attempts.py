@@ -47,14 +47,7 @@ class Changes:
 
 
 def changes(clean: str, damaged: str, repaired: str) -> Changes:
-    """Compare a repaired text with the clean one, and with what was damaged of it.
-
-    Examples
-    --------
-    >>> done = changes("It opened in May.", "It opened in June.", "It began in May.")
-    >>> done.planted, done.restored, done.words, done.changed
-    (1, 1, 3, 1)
-    """
+    """Compare a repaired text with the clean one, and with what was damaged of it."""
     was, now = edits_between(clean, damaged), edits_between(clean, repaired)
     intervals = [(edit.start, edit.end) for edit in was]
     outcomes = [_outcome(interval, was, now) for interval in intervals]
@@ -84,13 +77,7 @@ def put_in(before: str, after: str) -> tuple[tuple[int, int], ...]:
 
 
 def inventions(before: str, after: str, *, source: str) -> int:
-    """Count names and numbers that were put into a text and stand neither in it nor in its source.
-
-    Examples
-    --------
-    >>> inventions("It opened in 1935.", "It opened in 1936 in Ulm.", source="In 1932.")
-    2
-    """
+    """Count names and numbers that were put in and stand neither in the text nor in its source."""
     given = {word.folded for text in (before, source) for word in words(text)}
     return sum(
         bool(_FACT.search(word.text)) and word.folded not in given
@@ -234,11 +221,7 @@ def _attempt(repairing: Repairing, arm: str, seen: Mapping[str, Judged]) -> Atte
     first, last = repairing.ends[NOTHING], repairing.ends[arm]
     before, after = first.output, last.output
     start, end = seen[digest_of(first)], seen[digest_of(last)]
-    shared = [
-        name
-        for name, score in start.scores.items()
-        if score is not None and end.scores[name] is not None
-    ]
+    shared = [name for name in start.scores if None not in (start.scores[name], end.scores[name])]
     replaced = put_in(before, after)
     return Attempt(
         text=segment.segment_id,

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -193,13 +195,9 @@ def _finding(rows: Sequence[Attempt], about: tuple[str, Scope, str], settings: S
 
 
 def _net_gain(rows: Sequence[Attempt], settings: Settings) -> Mean:
-    """Compare the repair of each text with the deletion of its spans."""
-    deleted = {row.text: row for row in rows if row.arm == DELETION}
-    gains = [
-        (row.source, _less(_gain(row), _gain(deleted[row.text])))
-        for row in rows
-        if row.arm == REPAIR
-    ]
+    deleted = {row.text: _gain(row) for row in rows if row.arm == DELETION}
+    repaired = [row for row in rows if row.arm == REPAIR]
+    gains = [(row.source, _less(_gain(row), deleted[row.text])) for row in repaired]
     return _mean(gains, settings)
 
 
@@ -211,8 +209,7 @@ def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mea
     sources, _ = numbered([source for source, _ in defined])
     sums = np.bincount(sources, weights=[value for _, value in defined]).astype(np.float64)
     counts = np.bincount(sources).astype(np.float64)
-    rng = np.random.default_rng(settings.seed)
-    (mean,) = ratios_of(sums, counts, rng=rng, draws=settings.draws)
+    (mean,) = ratios_of(sums, counts, seed=settings.seed, draws=settings.draws)
     return Mean(*mean, len(defined))
 
 
@@ -269,12 +266,10 @@ class Exam:
     """
 
     segments: tuple[Segment, ...]
-    """Clean texts, of one task."""
     aspects: tuple[Aspect, ...]
     conditions: tuple[Condition, ...]
     """The damage that is planted in each, one at a time."""
     rounds: int
-    """Maximum number of corrections of a text."""
     settings: Settings = Settings()
 
     def __post_init__(self) -> None:
@@ -342,14 +337,11 @@ async def examine(
         shared=shared,
         settings=exam.settings,
     )
+    seen = partial(_judged, texts=texts, results=results, aspects=exam.aspects)
     return ExamResult(
         findings=findings,
         attempts=rows,
-        judged=tuple(
-            text
-            for repairing in done
-            for text in _judged(repairing, texts, results, aspects=exam.aspects)
-        ),
+        judged=tuple(chain.from_iterable(map(seen, done))),
         examinee=run.examinee,
         examiner=after.examinee,
         writer=writer,
@@ -413,9 +405,9 @@ def _texts_of(done: Iterable[Repairing]) -> dict[tuple[str, str], Segment]:
 
 def _judged(
     repairing: Repairing,
+    *,
     texts: Mapping[tuple[str, str], Segment],
     results: Mapping[tuple[str, str], Result],
-    *,
     aspects: Sequence[Aspect],
 ) -> Iterator[JudgedText]:
     """Yield what the examiner says of a text before its repairs, and after each that changes it."""

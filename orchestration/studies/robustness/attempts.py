@@ -31,7 +31,6 @@ PLAIN = "plain-addition"
 REPEAT = "repeat"
 """Name and family of the control that is the same text, judged a second time."""
 CONTROLS = frozenset({PLAIN, REPEAT})
-"""Families of the controls."""
 _NOISE = 1e-9
 """Smaller differences of scores are rounding errors."""
 
@@ -127,7 +126,12 @@ def _pair(
     skipped = partial(Skipped, segment_id=base.segment_id, condition=name)
     try:
         attacked = attack()
-        segment, edits = _attacked(base, case, attacked)
+        if base.trajectory is None:
+            segment = replace(base, output=attacked.output.text, inputs=attacked.inputs)
+            edits = attacked.output
+        else:
+            trajectory, edits = attacked_agent(base.trajectory, case, attacked)
+            segment = segment_of(trajectory, base)
     except NothingToDamageError as error:
         return skipped(reason=str(error))
     except ValueError as error:  # a segment may refuse what an attack makes of it
@@ -144,15 +148,6 @@ def _pair(
         base=base, attacked=segment, attack=name, family="", edits=edits, aspects=seen
     )
     return text, attacked
-
-
-def _attacked(base: Segment, case: AttackCase, attacked: Attacked) -> tuple[Segment, Damage]:
-    """Return the text or the trajectory after an attack, and what it changed of the output."""
-    if base.trajectory is None:
-        made = replace(base, output=attacked.output.text, inputs=attacked.inputs)
-        return made, attacked.output
-    trajectory, edits = attacked_agent(base.trajectory, case, attacked)
-    return segment_of(trajectory, base), edits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,15 +332,10 @@ def flaws_seen(
 
     Pairs without both scores are in no share; it is NaN where nothing was damaged.
     """
-    pairs = [
-        (flawed.good[segment.segment_id], segment)
-        for segment in flawed.segments
-        if segment.segment_id in flawed.good
-    ]
 
     def halves(judge: str) -> Iterator[tuple[str, int, int]]:
-        for good, bad in pairs:
-            for aspect in aspects:
+        for bad, aspect in product(flawed.segments, aspects):
+            if good := flawed.good.get(bad.segment_id):
                 before, after = (
                     judgements[judge, text.segment_id, aspect.name].score for text in (good, bad)
                 )

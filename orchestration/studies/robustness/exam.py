@@ -10,7 +10,7 @@ import numpy as np
 
 from spanjury.judges.core import Aspect, Result, Segment, counted
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
-from spanjury.orchestration.studies.estimates import ratios_of
+from spanjury.orchestration.studies.estimates import grouped, ratios_of
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -139,7 +139,9 @@ class _Group(NamedTuple):
 
 def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Iterator[Finding]:
     own = [row for row in rows if row.judge == judge]
-    controls = _controls(own)
+    plain = {(row.text, row.aspect, row.attack): row.succeeded for row in own if not row.control}
+    # Whether the plain addition succeeded that is about as long; None without one.
+    controls = {id(row): plain.get((row.text, row.aspect, row.control)) for row in own}
     groups = [*_groups(own)]
     nets = _nets(own, groups, controls, settings=settings)
     for group, net in zip(groups, nets, strict=True):
@@ -162,21 +164,15 @@ def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Ite
         )
 
 
-def _controls(rows: Sequence[Attempt]) -> dict[int, bool | None]:
-    """Return whether the plain addition succeeded that is about as long; None without one."""
-    plain = {(row.text, row.aspect, row.attack): row.succeeded for row in rows if not row.control}
-    return {id(row): plain.get((row.text, row.aspect, row.control)) for row in rows}
-
-
 def _groups(rows: Sequence[Attempt]) -> Iterator[_Group]:
     attacks = [row for row in rows if row.family not in CONTROLS]
+    families = grouped(attacks, lambda row: row.family)
     yield _Group("all", "", "", attacks)
-    families = list(dict.fromkeys(row.family for row in attacks))
-    for family in families:
-        yield _Group("family", family, "", [row for row in attacks if row.family == family])
-    of_attacks = {row.attack: row.family for row in attacks}
-    for attack, family in sorted(of_attacks.items(), key=lambda pair: families.index(pair[1])):
-        yield _Group("attack", attack, family, [row for row in rows if row.attack == attack])
+    for family, own in families.items():
+        yield _Group("family", family, "", own)
+    for family, own in families.items():
+        for attack, same in grouped(own, lambda row: row.attack).items():
+            yield _Group("attack", attack, family, same)
     for aspect in dict.fromkeys(row.aspect for row in rows):
         yield _Group("aspect", aspect, "", [row for row in attacks if row.aspect == aspect])
     for control in (REPEAT, PLAIN):
@@ -201,8 +197,7 @@ def _nets(
             if row.has_room and control is not None:
                 gains[number, sources[row.source]] += row.succeeded - control
                 matched[number, sources[row.source]] += 1
-    rng = np.random.default_rng(settings.seed)
-    return ratios_of(gains, matched, rng=rng, draws=settings.draws)
+    return ratios_of(gains, matched, seed=settings.seed, draws=settings.draws)
 
 
 def _count(hits: Iterable[bool]) -> Count:
@@ -417,7 +412,6 @@ def _judged(
 def _judgements(
     results: Mapping[tuple[str, str], Result],
 ) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
-    """Yield the judgements of the panel and of its seats."""
     for key, result in results.items():
         yield (PANEL, *key), judgement_of(result.report)
         for seat in result.report.seats:

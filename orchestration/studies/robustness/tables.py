@@ -46,16 +46,13 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
     """Return `findings` as a report; a terminal shows families and controls, judge by judge."""
     sentences = cautions(findings)
     overall = ((judge, findings.overall(judge)) for judge in findings.judges)
+    damaged = "Each was damaged by all rules of the recipe {} before the attacks."
     return Report(
         title="Robustness",
         answer=_answer(findings),
         facts=[
             prose("{} texts of {}", findings.texts, code(data)),
-            prose(
-                "Each was damaged by all rules of the recipe {} before the attacks.", code(recipe)
-            )
-            if recipe
-            else "They were attacked undamaged.",
+            prose(damaged, code(recipe)) if recipe else "They were attacked undamaged.",
             *(prose("{}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
         ],
         sections=[
@@ -92,8 +89,7 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
 
 def _answer(findings: Findings) -> str:
     """Say how often attacks succeed, how many of these would without an attack, and which do."""
-    judge = next(iter(findings.judges))
-    overall = findings.overall(judge)
+    judge, overall = findings.panel, findings.overall(findings.panel)
     if overall.why_undefined:
         return f"The success of attacks on the {judge} is undefined: {overall.why_undefined}."
     share = Cell(overall.success.value, _RATE, interval=overall.success[1:3]).text
@@ -134,7 +130,6 @@ def _short_reading(settings: Settings) -> str:
 
 
 def _seen(findings: Findings) -> Iterator[Section]:
-    """Yield whether each judge tells the damaged texts from the good ones."""
     if findings.damaged:
         lines = (
             (left("judge", judge), spread("damaged scores lower", seen, _SHARE))
@@ -221,12 +216,9 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
         map(findings.overall, seats or [panel]),
         key=lambda seat: (seat.success.trials > 0, seat.success.value),
     )
+    says = "share of attacks with room after which the score rises or spans vanish"
     return (
-        _success(
-            overall,
-            _SUCCESS,
-            "share of attacks with room after which the score rises or spans vanish",
-        ),
+        _success(overall, _SUCCESS, says),
         measured(
             _NET_SUCCESS,
             overall.net,
@@ -258,18 +250,14 @@ def ranges_of(families: Iterable[str]) -> Ranges:
     """Return the ranges of the measures of an exam with attacks of these families."""
     shares = (
         *(f"{_SUCCESS}.{family}" for family in families),
-        _WEAKEST,
-        *(f"robustness.{control}" for control in _CONTROLS),
-        FLAWS_SEEN,
-        "robustness.denied",
-        "robustness.fell",
+        *(f"robustness.{name}" for name in (*_CONTROLS, "denied", "fell")),
+        *(_WEAKEST, FLAWS_SEEN),
     )
     return {_SUCCESS: SHARE, _NET_SUCCESS: SIGNED, **dict.fromkeys(shares, SHARE)}
 
 
 def _success(finding: Finding, name: str, says: str) -> Measure:
-    success = finding.success
-    return measured(name, success, says=says, count=success.trials)
+    return measured(name, finding.success, says=says, count=finding.success.trials)
 
 
 def _share(name: str, count: Count, says: str) -> Measure:

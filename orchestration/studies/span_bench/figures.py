@@ -69,7 +69,6 @@ FIGURES: Mapping[str, str] = {
     "faulty.balanced_accuracy": "the same if faulty alone counts as an error",
     SPEARMAN: "rank correlation of the score with people's",
 }
-"""Name -> meaning."""
 
 _CUTS: tuple[Cut, ...] = ("faulty", "not ok")
 _DECIDED = ("caught", "false_alarms", "balanced_accuracy")
@@ -127,13 +126,11 @@ class Arrays:
 
     def only(self, kept: BoolArray) -> "Arrays":
         """Leave out the answers to other texts, but for what is grouped by category or kind."""
-
-        def of_kept(values: FloatArray) -> FloatArray:
-            return np.where(kept if values.ndim == 1 else kept[:, np.newaxis], values, np.nan)
-
         marks = ("characters", "words", "hits", "spans", "flagged")
         names = (*marks, "suspicion", "probability", "unsure", "decided")
-        values: dict[str, Any] = {name: of_kept(getattr(self, name)) for name in names}
+        values: dict[str, Any] = {name: getattr(self, name).copy() for name in names}
+        for of_texts in values.values():
+            of_texts[~kept] = np.nan
         return replace(self, judged=self.judged & kept, **values)
 
 
@@ -196,7 +193,6 @@ def _marked(pair: _Pair, *, category: str | None = None) -> list[Interval]:
 
 
 def _gold(pair: _Pair) -> list[Interval]:
-    """Return where people mark errors."""
     text, _ = pair
     return [(error.start, error.end) for error in text.gold or ()]
 
@@ -226,8 +222,6 @@ def _side(spans: Sequence[Interval], within: Sequence[Interval], pair: _Pair) ->
 
 
 def _precisions(pairs: Sequence[_Pair]) -> dict[str, FloatArray]:
-    """Compare the spans of each category with all places."""
-
     def compare(pair: _Pair, *, name: str) -> _Row:
         return _side(_gold(pair), _marked(pair, category=name), pair)
 
@@ -238,8 +232,6 @@ def _precisions(pairs: Sequence[_Pair]) -> dict[str, FloatArray]:
 def _recalls(
     pairs: Sequence[_Pair], names_of: Callable[[GoldPlace], Sequence[str]]
 ) -> dict[str, FloatArray]:
-    """Compare all spans with the places of each name."""
-
     def compare(pair: _Pair, *, name: str) -> _Row:
         errors = [
             (error.start, error.end) for error in pair[0].gold or () if name in names_of(error)
@@ -255,35 +247,29 @@ def effects_of(arrays: Arrays) -> Effects:
     """Return every figure of one judge, as a function of how often each text counts."""
     hits, by_chance, marked = arrays.hits.T
     right, spans = arrays.spans.T
-    flagged = _rates(arrays.flagged, arrays.faulty)
-    faulty, probability = arrays.faulty, arrays.probability
+    suspicion, probability, faulty = arrays.suspicion, arrays.probability, arrays.faulty
     decided = 1 - arrays.unsure + arrays.decided  # 1 for a text that is ok or faulty, 0 between
+    vouched = np.where(faulty == 1, 1 - arrays.unsure, np.nan)
+    of_decided = np.where(decided == 1, arrays.decided, np.nan)
+    error_effect = partial(calibration_error_effect, probability, faulty)
     return {
         _named("decision", "balanced_accuracy"): balanced_accuracy(arrays, cut_of(arrays)),
         _named("decision", "decided"): mean_drop(decided),
-        _named("decision", "vouched_misses"): mean_drop(
-            np.where(faulty == 1, 1 - arrays.unsure, np.nan)
-        ),
-        _named("decision", "of_decided"): _accuracy(
-            np.where(decided == 1, arrays.decided, np.nan), faulty
-        ),
-        _named("probability", "ece"): calibration_error_effect(probability, faulty),
-        _named("probability", "balanced_ece"): calibration_error_effect(
-            probability, faulty, balanced=True
-        ),
+        _named("decision", "vouched_misses"): mean_drop(vouched),
+        _named("decision", "of_decided"): _accuracy(of_decided, faulty),
+        _named("probability", "ece"): error_effect(balanced=False),
+        _named("probability", "balanced_ece"): error_effect(balanced=True),
         _named("probability", "ece_by_chance"): error_by_chance(probability, faulty),
         _named("characters", "precision", "recall", "f1"): micro_effect(arrays.characters),
         _named("words", "precision", "recall", "f1"): micro_effect(arrays.words),
         _named("places", "hit", "by_chance"): ratio(np.stack([hits, by_chance]), marked),
         _named("spans", "right"): ratio(right, spans),
-        _named("flagged", "faulty", "error_free"): flagged,
-        _named("score", "auroc"): auroc_effect(arrays.suspicion, arrays.faulty),
-        _named("score", "caught"): caught_effect(
-            arrays.suspicion, arrays.faulty, false_alarms=FALSE_ALARMS
-        ),
-        _named("probability", "auroc"): auroc_effect(arrays.probability, arrays.faulty),
-        _named("unsure", *_DECIDED): _decisions(arrays.unsure, arrays.faulty),
-        _named("faulty", *_DECIDED): _decisions(arrays.decided, arrays.faulty),
+        _named("flagged", "faulty", "error_free"): _rates(arrays.flagged, faulty),
+        _named("score", "auroc"): auroc_effect(suspicion, faulty),
+        _named("score", "caught"): caught_effect(suspicion, faulty, false_alarms=FALSE_ALARMS),
+        _named("probability", "auroc"): auroc_effect(probability, faulty),
+        _named("unsure", *_DECIDED): _decisions(arrays.unsure, faulty),
+        _named("faulty", *_DECIDED): _decisions(arrays.decided, faulty),
         _named("people", "spearman"): _spearman(arrays),
     }
 
@@ -313,7 +299,6 @@ def balanced_accuracy(arrays: Arrays, cut: Cut) -> Weighted:
 
 
 def _accuracy(flags: FloatArray, faulty: FloatArray) -> Weighted:
-    """Return the balanced accuracy of flags."""
     decisions = _decisions(flags, faulty)
     return lambda counts: decisions(counts)[:, 2]
 
@@ -324,7 +309,6 @@ def _rates(flags: FloatArray, faulty: FloatArray) -> Weighted:
 
 
 def _decisions(flags: FloatArray, faulty: FloatArray) -> Weighted:
-    """Return catch rate, false-alarm rate and balanced accuracy."""
     rates = _rates(flags, faulty)
 
     def weighted(counts: FloatArray) -> FloatArray:
@@ -335,7 +319,6 @@ def _decisions(flags: FloatArray, faulty: FloatArray) -> Weighted:
 
 
 GAINS = ("characters.f1", "score.auroc", "decision.balanced_accuracy")
-"""The figures that are compared."""
 OF_GROUPS = (
     "flagged.faulty",
     "flagged.error_free",
@@ -344,7 +327,6 @@ OF_GROUPS = (
     "places.hit",
     "characters.f1",
 )
-"""The figures of a group of texts."""
 
 
 def gains_of(judge: Arrays, baseline: Arrays, *, settings: Settings) -> Mapping[str, Estimate]:
@@ -361,8 +343,6 @@ def gains_of(judge: Arrays, baseline: Arrays, *, settings: Settings) -> Mapping[
 
 
 def _difference(first: Weighted, second: Weighted, *, at: int) -> Weighted:
-    """Return by how much one of the figures of an effect is greater."""
-
     def weighted(counts: FloatArray) -> FloatArray:
         shape = (len(counts), -1)
         return (first(counts).reshape(shape) - second(counts).reshape(shape))[:, at]
@@ -487,12 +467,10 @@ def groups_of(
     for name, of_group in rows.items():
         both, characters, touched, spans = of_group.T
         effect = ratio(np.stack([both, touched]), np.stack([characters, spans]))
-        shares = estimates(
-            {("share", "touched"): effect}, sources=arrays.sources, settings=settings
-        )
+        shares: Effects = {("share", "touched"): effect}
         group = Group(
             name=name,
-            **shares,
+            **estimates(shares, sources=arrays.sources, settings=settings),
             spans=int(np.nansum(spans)),
             texts=int(np.count_nonzero(np.nan_to_num(spans))),
         )

@@ -39,13 +39,14 @@ from spanjury.orchestration.studies.span_bench.gold import (
     BenchSet,
     BenchText,
     Failure,
-    FoundSpan,
     answers_in,
 )
 from spanjury.stats.resampling import Estimate
 
 Role = Literal["panel", "seat", "baseline"]
 Record = Mapping[str, object]
+Answers = Mapping[tuple[str, str], Answer | Failure]
+"""Judge and id of the text -> answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +136,12 @@ class Findings:
 
 def findings_of(
     sets: Sequence[BenchSet],
-    answers: Mapping[tuple[str, str], Answer | Failure],
+    answers: Answers,
     *,
     judges: Sequence[str],
     settings: Settings = DEFAULTS,
 ) -> Findings:
-    """Compare answers, under judge and id of the text, with what people found.
+    """Compare answers with what people found.
 
     The first of the judges is the panel; its seats follow if there are several.
     """
@@ -151,11 +152,7 @@ def findings_of(
 
 
 def _of_set(
-    bench_set: BenchSet,
-    answers: Mapping[tuple[str, str], Answer | Failure],
-    *,
-    judges: Sequence[str],
-    settings: Settings,
+    bench_set: BenchSet, answers: Answers, *, judges: Sequence[str], settings: Settings
 ) -> SetFindings:
     texts = bench_set.texts
     sides = tuple(_sides(texts, answers, judges=judges))
@@ -183,23 +180,18 @@ class _Side(NamedTuple):
 
 
 def _sides(
-    texts: Sequence[BenchText],
-    answers: Mapping[tuple[str, str], Answer | Failure],
-    *,
-    judges: Sequence[str],
+    texts: Sequence[BenchText], answers: Answers, *, judges: Sequence[str]
 ) -> Iterator[_Side]:
     """Yield the judges; then the baselines, on the texts that the panel has answered."""
-    for judge in judges:
-        given = [answers[judge, text.segment.segment_id] for text in texts]
-        role: Role = "panel" if judge == judges[0] else "seat"
-        yield _Side(judge, role, given, arrays_of(texts, given))
-    panel = [answers[judges[0], text.segment.segment_id] for text in texts]
+    given = {judge: [answers[judge, each.segment.segment_id] for each in texts] for judge in judges}
+    for judge, own in given.items():
+        yield _Side(judge, "panel" if judge == judges[0] else "seat", own, arrays_of(texts, own))
     for name, baseline in BASELINES.items():
-        given = [
+        own = [
             of_panel if isinstance(of_panel, Failure) else baseline(text)
-            for of_panel, text in zip(panel, texts, strict=True)
+            for of_panel, text in zip(given[judges[0]], texts, strict=True)
         ]
-        yield _Side(name, "baseline", given, arrays_of(texts, given))
+        yield _Side(name, "baseline", own, arrays_of(texts, own))
 
 
 def _finding(
@@ -295,8 +287,7 @@ class BenchResult:
 
     findings: Findings
     examinee: Examinee
-    answers: Mapping[tuple[str, str], Answer | Failure]
-    """Under judge and id of the text."""
+    answers: Answers
     judged: tuple[JudgedText, ...]
     """The texts of all sets, each with its group as the condition."""
 
@@ -328,10 +319,7 @@ async def run_bench(bench: Bench, run: ExamRun) -> BenchResult:
 
 
 def records_of(
-    sets: Sequence[BenchSet],
-    answers: Mapping[tuple[str, str], Answer | Failure],
-    *,
-    judges: Sequence[str],
+    sets: Sequence[BenchSet], answers: Answers, *, judges: Sequence[str]
 ) -> Iterator[Record]:
     """Yield a record of every text, so that what a figure is made of can be read."""
     for each in sets:
@@ -373,19 +361,14 @@ def _answer(answer: Answer | Failure, text: BenchText) -> Record:
                 "end": span.end,
                 "text": text.segment.output[span.start : span.end],
                 "category": span.category,
-                "right": _is_right(span, text),
+                "right": None
+                if text.gold is None
+                else any(span.start < each.end and each.start < span.end for each in text.gold),
             }
             for span in answer.spans
         ],
         "unlocated": answer.unlocated,
     }
-
-
-def _is_right(span: FoundSpan, text: BenchText) -> bool | None:
-    """Say whether a span touches a place that people marked; None where these are not known."""
-    if text.gold is None:
-        return None
-    return any(span.start < error.end and error.start < span.end for error in text.gold)
 
 
 _OTHER = re.compile(r"[^\w.-]+")
@@ -449,7 +432,6 @@ def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
 
 
 def _name(figure: str, name: str) -> str:
-    """Return the name of the measure of a set, by which a requirement can name it."""
     return f"{figure}.{_OTHER.sub('-', name)}"
 
 

@@ -41,7 +41,6 @@ Figures = Mapping[str, str]
 """Heading of a column -> name of the figure in it."""
 
 CAUGHT = f"caught at {FALSE_ALARMS:.0%}"
-"""The heading of `score.caught`."""
 _SHARE, _SIGNED, _BRIEF = ".3f", "+.3f", ".2f"
 _SPANS: Figures = {
     "F1": "characters.f1",
@@ -93,7 +92,6 @@ _GROUPS = (
     "places hit",
     "F1",
 )
-"""Headings of `GAINS` and of `OF_GROUPS`."""
 _OVERVIEW: Figures = {
     **_DECISIONS,
     "AUROC of score": "score.auroc",
@@ -160,7 +158,6 @@ def of(coverage: tuple[int, int]) -> Cell:
 
 
 def _kind_decisions(findings: SetFindings) -> Table:
-    """Tabulate how many texts with an error of each kind have which decision."""
     judges = [finding for finding in findings.judges if finding.decisions]
     return table_of(
         (
@@ -195,7 +192,6 @@ def _gain(estimate: Estimate) -> Cell:
 
 
 def _categories(finding: Finding) -> Table:
-    """Tabulate the precision of each category of a judge, if any text shows it."""
     return table_of(
         (
             left("category", group.name),
@@ -228,7 +224,6 @@ def _recalls(what: str, groups: Mapping[str, Sequence[Group]]) -> Iterator[Secti
 
 
 def _text_groups(findings: SetFindings) -> Table:
-    """Tabulate the figures of each group of texts, with a row a judge."""
     judges = [finding for finding in findings.judges if finding.groups]
     return table_of(
         line(
@@ -285,11 +280,8 @@ def _answer(findings: SetFindings) -> Prose:
             continue
         best = max(defined, key=lambda judge: judge.figures[name].value)
         gain = best.gains[name]
-        compared = "not shown to be better than"
-        if gain.low > 0:
-            compared = "better than"
-        elif gain.high < 0:
-            compared = "worse than"
+        beside = "better than" if gain.low > 0 else "worse than"
+        compared = beside if gain.low > 0 or gain.high < 0 else "not shown to be better than"
         value = estimate_cell(best.figures[name], _BRIEF).text
         verb = words if len(defined) > 1 else words.replace(" best", "")
         return prose(
@@ -329,7 +321,6 @@ def _reading(confidence: float) -> Prose:
 
 
 def _overview(findings: Findings) -> Table:
-    """Return the table in which all judges stand on all sets."""
     shown = {
         heading: name
         for heading, name in _OVERVIEW.items()
@@ -378,7 +369,6 @@ _EXPLAINED: Mapping[str, str] = {
 
 
 def _short_reading(findings: Findings) -> str:
-    """Return the legend of the columns that a terminal shows."""
     tables = (table for each in findings.sets for table in terminal_tables(each))
     shown = {column.heading for table in tables for column in table.columns}
     return " ".join(

@@ -244,9 +244,7 @@ def test_harmless_changes_that_cost_more_disturb_and_certify_nothing(
     assert [row.finding.condition for row in decision_rows(findings)] == ["reworded", "negated"]
     measures = {one.name: one.value for one in measures_of(findings)}
     assert measures["discernment.harmless_disturbed"] == measures["invariance.moved"] == 1
-    alarms = measures["discernment.false_alarms"]
-    assert alarms is not None
-    assert alarms == 1
+    assert measures["discernment.false_alarms"] == 1
 
 
 def test_damage_is_rewarded_only_if_the_mean_rises_with_its_whole_interval() -> None:
@@ -261,11 +259,9 @@ def test_damage_is_rewarded_only_if_the_mean_rises_with_its_whole_interval() -> 
 def test_the_terminal_has_the_column_that_the_headline_on_twins_averages() -> None:
     clean = spread(3.0, 4.9)
     findings = examined(clean, {"negated": lower(clean, 0.09), "reworded": lower(clean, 1)})
-    (shown,) = (
-        block
-        for block in discernment_report(findings, examinee=JUDGE, data="d", recipe="r").sections
-        if isinstance(block, Table) and block.only == "terminal"
-    )
+    sections = discernment_report(findings, examinee=JUDGE, data="d", recipe="r").sections
+    tables = (block for block in sections if isinstance(block, Table))
+    (shown,) = (table for table in tables if table.only == "terminal")
     headings = [column.heading for column in shown.columns]
     of_clean = detected(findings, "negated").of_clean_10.value
     assert shown.rows[1].cells[headings.index("clean")].value == of_clean
@@ -345,10 +341,8 @@ def test_harmful_and_harmless_conditions_stand_in_one_table_on_every_page() -> N
     report = discernment_report(findings, examinee=JUDGE, data="d", recipe="r")
     page = report_markdown(report)
     (table,) = (block for block in page.split("\n\n") if "| caught at 10 % |" in block)
-    assert [line.split("|")[1].strip() for line in table.splitlines()[2:]] == [
-        "reworded",
-        "**negated**",
-    ]
+    first_cells = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
+    assert first_cells == ["reworded", "**negated**"]
     assert "40 clean and 40 harmlessly changed texts" in page
     assert "caught at 10 %" in report_html(report)
     values = findings_json(findings, examinee=JUDGE)
@@ -364,10 +358,7 @@ def test_the_card_has_what_is_caught_on_average_and_of_each_condition() -> None:
     measures = {one.name: one for one in measures_of(findings)}
     for name in ("discernment.caught.average", "discernment.caught.negated"):
         assert measures[name].value == 0.4
-        low, high = measures[name].low, measures[name].high
-        assert low is not None
-        assert high is not None
-        assert low < 0.4 < high
+        assert (measures[name].low or 1) < 0.4 < (measures[name].high or 0)
     assert measures["discernment.false_alarms"].value == 0.1
     assert measures["discernment.harmless_disturbed"].value == 0
     assert measures.keys() <= {*ranges_of(["negated", "reworded"])}

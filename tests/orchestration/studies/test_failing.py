@@ -212,9 +212,8 @@ def test_a_report_without_a_score_meets_no_condition_on_what_it_lacks(condition:
 
 
 def test_a_report_without_a_decision_is_not_ok() -> None:
-    assert [row.says for row in failing([UNSCORED], "decision!=ok")] == [
-        "timed_out: It took too long."
-    ]
+    (row,) = failing([UNSCORED], "decision!=ok")
+    assert row.says == "timed_out: It took too long."
     assert failing([UNSCORED], "decision!=ok and spans=0") == []
 
 
@@ -229,16 +228,10 @@ def test_a_row_names_every_condition_that_it_meets_and_each_span_once() -> None:
 
 
 def test_a_row_names_its_system_unless_its_id_ends_in_it() -> None:
-    of_system = {
-        name: replace(one, segment=replace(one.segment, system="s"))
-        for name in ("tabs", "tabs/s")
-        for one in [result(YEAR, name=name)]
-    }
-    rows = failing([*of_system.values()], "severity>=4")
-    assert [failing_line(row).partition(" (")[0] for row in rows] == [
-        "failing: tabs, s, consistency",
-        "failing: tabs/s, consistency",
-    ]
+    texts = [result(YEAR, name=name) for name in ("tabs", "tabs/s")]
+    of_system = [replace(text, segment=replace(text.segment, system="s")) for text in texts]
+    lines = [failing_line(row).partition(" (")[0] for row in failing(of_system, "severity>=4")]
+    assert lines == ["failing: tabs, s, consistency", "failing: tabs/s, consistency"]
 
 
 def test_a_row_that_fails_as_a_whole_names_its_gravest_error_or_the_reason_of_its_decision() -> (
@@ -313,17 +306,13 @@ def test_a_row_without_a_line_or_a_file_is_annotated_without() -> None:
     why = "severity 2, probability 0.90, 'ten': wrong"
     said = f"title=consistency%3A severity 2::s, consistency: {why}"
     assert list(annotations(row, {})) == [f"::error {said}"]
-    assert list(annotations(row, {"s": Location("a b.jsonl")})) == [
-        f"::error file=a b.jsonl,{said}"
-    ]
+    located = {"s": Location("a b.jsonl")}
+    assert list(annotations(row, located)) == [f"::error file=a b.jsonl,{said}"]
 
 
 def test_sarif_tells_two_errors_with_one_quote_apart_and_keeps_rows_without_a_span() -> None:
-    log = sarif(
-        failed(result(LANES, LANES), UNSCORED),
-        {"s": Location("/d/a b.jsonl", 7)},
-        is_complete=False,
-    )
+    locations = {"s": Location("/d/a b.jsonl", 7)}
+    log = sarif(failed(result(LANES, LANES), UNSCORED), locations, is_complete=False)
     (run,) = json.loads(json.dumps(log))["runs"]
     first, second, whole = run["results"]
     marks = [one["partialFingerprints"]["spanjury/v1"] for one in (first, second, whole)]

@@ -100,16 +100,14 @@ def page_of(findings: Findings, *, data: str = "d", pictures: Sequence[Picture] 
     return report_markdown(faithfulness_report(findings, data=data, pictures=pictures))
 
 
-def finding(*changes: Change, condition: str = "severity+1") -> Finding:
-    result = {one.condition: one for one in findings_of(changes, draws=50).findings}
-    return result[condition]
+def finding(*changes: Change) -> Finding:
+    return {one.condition: one for one in findings_of(changes, draws=50).findings}["severity+1"]
 
 
 def plain_finding(findings: Findings) -> dict[str, dict[str, float]]:
     """Return the only finding as a program reads it."""
-    result: dict[str, list[dict[str, dict[str, float]]]] = json.loads(
-        json.dumps(findings_json(findings))
-    )
+    written = json.dumps(findings_json(findings))
+    result: dict[str, list[dict[str, dict[str, float]]]] = json.loads(written)
     return result["findings"][0]
 
 
@@ -151,15 +149,13 @@ def test_a_score_at_the_end_of_its_scale_that_moves_the_wrong_way_counts(
     findings = findings_of([*wrong, *still, best], draws=50)
     (result,) = findings.findings
     assert (result.with_room.reports, result.toward(result.with_room)) == (3, 0)
-    assert (result.with_room_against.reports, result.against(result.with_room_against)) == (
-        5,
-        3 / 5,
-    )
+    against = result.with_room_against
+    assert (against.reports, result.against(against)) == (5, 3 / 5)
     measures = {one.name: one for one in measures_of(findings)}
-    toward, against = measures["faithfulness.toward"], measures["faithfulness.against"]
-    assert (toward.value, toward.low, toward.count) == (0, 0, 3)
-    assert (against.value, against.count) == (3 / 5, 5)
-    assert 0 < (against.low or 0) < 3 / 5 < (against.high or 0) < 1
+    followed, opposed = measures["faithfulness.toward"], measures["faithfulness.against"]
+    assert (followed.value, followed.low, followed.count) == (0, 0, 3)
+    assert (opposed.value, opposed.count) == (3 / 5, 5)
+    assert 0 < (opposed.low or 0) < 3 / 5 < (opposed.high or 0) < 1
     assert averages(findings.findings)[0].against == 3 / 5
     (row,) = (one for one in page_of(findings).splitlines() if "(5)" in one)
     assert "0.600 (5)" in row
@@ -178,12 +174,17 @@ def test_below_the_best_score_an_unknown_number_of_errors_is_taken_as_some() -> 
     assert (result.overall.reports, result.with_errors.reports) == (2, 1)
 
 
-def test_the_null_control_is_subtracted_report_by_report() -> None:
-    rows = [change("a", 4, 3), change("b", 4, 3), change("c", 4, 3), change("d", 4, 4)]
-    null = [
-        change(name, 4, after, condition=CONTROL)
-        for name, after in zip("abcd", (4, 4, 3, 5), strict=True)
+def four(after: Sequence[float | None], *, condition: str = "severity+1") -> list[Change]:
+    """Return changes of four texts with the score 4."""
+    return [
+        change(name, 4, score, condition=condition)
+        for name, score in zip("abcd", after, strict=True)
     ]
+
+
+def test_the_null_control_is_subtracted_report_by_report() -> None:
+    rows = four((3, 3, 3, 4))
+    null = four((4, 4, 3, 5), condition=CONTROL)
     net = finding(*rows, *null).net
     assert net is not None
     assert (net.used, net.control) == (4, 0.5)
@@ -196,15 +197,9 @@ def test_the_null_control_is_subtracted_report_by_report() -> None:
 
 
 def test_the_mean_of_two_controls_is_subtracted_and_the_tests_use_the_first() -> None:
-    rows = [change("a", 4, 3), change("b", 4, 3), change("c", 4, 3), change("d", 4, 4)]
-    null = [
-        change(name, 4, after, condition=CONTROL)
-        for name, after in zip("abcd", (4, 4, 3, 5), strict=True)
-    ]
-    again = [
-        change(name, 4, after, condition=REPEAT)
-        for name, after in zip("abcd", (3, 4, 3, None), strict=True)
-    ]
+    rows = four((3, 3, 3, 4))
+    null = four((4, 4, 3, 5), condition=CONTROL)
+    again = four((3, 4, 3, None), condition=REPEAT)
     once, twice = finding(*rows, *null).net, finding(*rows, *null, *again).net
     assert once is not None
     assert twice is not None
@@ -310,35 +305,17 @@ def test_severities_move_no_further_than_they_should(severities: list[int | None
 
 
 def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
+    removal = replace(
+        change("t", 3, 3, errors=3), condition="cut", family="removal", direction="rises", by=None
+    )
     rows = [
-        Change(
-            judge="j",
-            dataset="d",
-            aspect="a",
-            text=str(number),
-            condition="cut",
-            family="removal",
-            direction="rises",
-            before=3,
-            after=after,
-            errors=3,
-            errors_after=1,
-        )
+        replace(removal, text=str(number), after=after, errors_after=1)
         for number, after in enumerate((3, 4, 5, 3))
     ]
     (curve,) = by_deleted(collect_scores(rows)[0])
     assert (curve.name, curve.x, curve.mean) == ("3 errors", (2,), (0.5,))
-    critical = Change(
-        judge="j",
-        dataset="d",
-        aspect="a",
-        text="t",
-        condition="critical-error",
-        family="critical",
-        direction="falls",
-        before=5,
-        after=2,
-        errors=0,
+    critical = replace(
+        change("t", 5, 2, errors=0), condition="critical-error", family="critical", by=None
     )
     (stack,) = after_critical(collect_scores([critical])[0])
     assert stack.shares[4].tolist() == [0, 1, 0, 0, 0]
@@ -349,11 +326,8 @@ def test_the_figures_of_the_paper_are_made_of_the_rows() -> None:
 def test_a_page_and_json_say_the_same_of_the_same() -> None:
     rows = [*SIX, *(change(one.text, 3, 2, condition=CONTROL) for one in SIX)]
     result = findings_of(rows, draws=50)
-    page = page_of(
-        result,
-        data="data|1.jsonl",
-        pictures=[Picture(file=Path("steps.png"), alt="one step and two")],
-    )
+    pictures = [Picture(file=Path("steps.png"), alt="one step and two")]
+    page = page_of(result, data="data|1.jsonl", pictures=pictures)
     assert "![one step and two](steps.png)" in page
     assert "100%" in page  # the control is not quiet, and it is said
     assert "nan" not in page
@@ -379,16 +353,7 @@ def test_an_aspect_without_scores_is_not_said_to_lack_numbers_of_errors() -> Non
 
 
 def test_restated_lists_are_warned_of() -> None:
-    row = Change(
-        judge="j",
-        dataset="d",
-        aspect="a",
-        text="t",
-        condition=CONTROL,
-        before=3,
-        after=3,
-        method=RescoringMethod.RESTATED,
-    )
+    row = replace(change("t", 3, 3, condition=CONTROL), method=RescoringMethod.RESTATED)
     assert any("sent in a new turn" in result for result in cautions(findings_of([row])))
 
 
@@ -419,11 +384,8 @@ def test_a_move_of_less_than_a_tenth_of_a_point_does_not_count() -> None:
     assert result.net is not None
     assert result.net.toward.value == pytest.approx(1 / 3)
     tiny, large = np.array([0.05, 0.05, 0.2]), np.array([0.0, 0.3, 0.3])
-    assert [PATTERNS[int(one)] for one in patterns(tiny, large)] == [
-        "unmoved",
-        "two steps only",
-        "both",
-    ]
+    named = [PATTERNS[int(one)] for one in patterns(tiny, large)]
+    assert named == ["unmoved", "two steps only", "both"]
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=20))
@@ -469,8 +431,7 @@ def test_the_answer_is_net_of_a_control_that_moves() -> None:
 
 
 def test_an_aspect_without_scores_is_not_counted_among_those_of_a_mean() -> None:
-    silent = replace(
-        change("a", None, None, list_outcome=ListOutcome.UNSCORED, errors=None), aspect="b"
-    )
-    (average,) = averages(findings_of([change("a", 4, 3), silent], draws=50).findings)
+    silent = change("a", None, None, list_outcome=ListOutcome.UNSCORED, errors=None)
+    rows = [change("a", 4, 3), replace(silent, aspect="b")]
+    (average,) = averages(findings_of(rows, draws=50).findings)
     assert average.aspects == 1

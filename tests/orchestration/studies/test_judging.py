@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 import pytest
-from fakes.judges import ASPECT, TASK, FixedJudge, mark, segment
+from fakes.judges import ASPECT, TASK, FixedJudge, mark, panel_of, segment
 from numpy.random import Generator
 
 from spanjury.judges.core import (
@@ -20,10 +20,7 @@ from spanjury.judges.core import (
     Segment,
     TransientModelError,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
@@ -51,12 +48,7 @@ class Opened:
     @asynccontextmanager
     async def __call__(self, draw: str) -> AsyncIterator[Panel]:
         self.draws.append(draw)
-        yield Panel(
-            seats=(Seat(name="only", judge=self.judge),),
-            aggregation=mean,
-            aggregation_name="mean",
-            consolidator=RuleConsolidator(),
-        )
+        yield panel_of(self.judge, names=["only"])
         self.closed += 1
 
 

@@ -116,14 +116,11 @@ def test_systems_with_equal_means_share_a_rank() -> None:
     aspect = replace(found.aspects[0], rankings=(by_people, by_errors))
     page = report_markdown(agreement_report(replace(found, aspects=(aspect,))))
     rows = [[cell.strip() for cell in line.split("|")] for line in page.splitlines()]
-    cells = {
-        each[2]: (each[1], each[4]) for each in rows if len(each) > 4 and each[2] in set("abcde")
-    }
-    assert {name: rank for name, (rank, _) in cells.items()} == dict(
-        zip("abcde", "1224-", strict=True)
-    )
-    ranks = {name: other.rpartition("rank ")[2] for name, (_, other) in cells.items()}
-    assert ranks == {"a": "4", "b": "2", "c": "2", "d": "-", "e": "1"}
+    named = [each for each in rows if len(each) > 4 and each[2] in set("abcde")]
+    by_first = {each[2]: each[1] for each in named}
+    by_other = {each[2]: each[4].rpartition("rank ")[2] for each in named}
+    assert by_first == dict(zip("abcde", "1224-", strict=True))
+    assert by_other == dict(zip("abcde", "422-1", strict=True))
 
 
 def test_scorers_of_other_aspects_are_not_compared_but_metrics_are_on_all() -> None:
@@ -144,13 +141,10 @@ def test_agreement_by_input_is_the_mean_of_correlations_within_inputs() -> None:
     texts = segments()
     one = scorer("good", texts, noise=1.0)
     (agreement,) = by_name(Settings(draws=0), one).values()
-    within = [
-        spearmanr(
-            [text.human_score("fluency") or 0.0 for text in texts[first : first + SYSTEMS]],
-            [one.scores[text.segment_id] for text in texts[first : first + SYSTEMS]],
-        ).statistic
-        for first in range(0, len(texts), SYSTEMS)
-    ]
+    human = np.array([text.human_score("fluency") or 0.0 for text in texts])
+    scores = np.array([one.scores[text.segment_id] for text in texts])
+    inputs = zip(human.reshape(INPUTS, SYSTEMS), scores.reshape(INPUTS, SYSTEMS), strict=True)
+    within = [spearmanr(*pair).statistic for pair in inputs]
     assert agreement.value == pytest.approx(np.mean(within))
     assert (agreement.items, agreement.groups) == (INPUTS * SYSTEMS, INPUTS)
     assert math.isnan(agreement.low)
@@ -186,19 +180,13 @@ def test_enough_swaps_are_drawn_to_show_one_of_many_scorers_to_be_behind() -> No
 def test_a_scorer_that_no_test_compares_with_the_nearest_is_not_called_as_near() -> None:
     texts = segments()
     good, other = scorer("good", texts, noise=0.3), scorer("other", texts, noise=0.6)
-    early, late = (
-        replace(one, scores={name: one.scores[name] for name in names})
-        for one, names in (
-            (good, list(good.scores)[: 6 * SYSTEMS]),
-            (other, list(other.scores)[6 * SYSTEMS :]),
-        )
-    )
+    early = replace(good, scores=dict([*good.scores.items()][: 6 * SYSTEMS]))
+    late = replace(other, scores=dict([*other.scores.items()][6 * SYSTEMS :]))
     found = by_name(Settings(draws=50), early, late)
     assert [one.standing for one in found.values()] == ["nearest", "untested"]
     assert not found["other"].is_tied
-    assert {one.standing for one in by_name(Settings(draws=0), good, other).values()} == {
-        "untested"
-    }
+    undrawn = by_name(Settings(draws=0), good, other)
+    assert {one.standing for one in undrawn.values()} == {"untested"}
 
 
 def test_constant_scores_have_no_correlation_and_a_reason() -> None:

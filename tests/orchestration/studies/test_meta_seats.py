@@ -96,17 +96,13 @@ def test_seats_that_say_the_same_agree_perfectly(human: FloatArray) -> None:
 def test_a_missing_score_leaves_alpha_and_takes_fleiss(human: FloatArray) -> None:
     holed = noisy(human, 3)
     holed[0, 0] = np.nan
-    (found,) = seat_tables(
-        table(human, seat("a", human), seat("b", noisy(human, 2)), seat("c", holed))
-    )
+    seats = seat("a", human), seat("b", noisy(human, 2)), seat("c", holed)
+    (found,) = seat_tables(table(human, *seats))
     agreement = seat_agreement(found)
     assert agreement.fleiss.reason == "units with other numbers of ratings"
     assert agreement.alpha["ordinal"].outputs == human.size
-    assert [pair.outputs for pair in agreement.pairs] == [
-        human.size,
-        human.size - 1,
-        human.size - 1,
-    ]
+    size = human.size
+    assert [pair.outputs for pair in agreement.pairs] == [size, size - 1, size - 1]
 
 
 def test_scores_that_are_nearly_all_different_have_no_kappa() -> None:
@@ -121,26 +117,15 @@ def test_scores_that_are_nearly_all_different_have_no_kappa() -> None:
 def test_sizes_gains_and_aggregations_are_of_the_same_panel(human: FloatArray) -> None:
     seats = [seat(name, noisy(human, number)) for number, name in enumerate("abcde")]
     (found,) = seat_findings(table(human, *seats), FEW)
-    assert [(one.size, one.panels) for one in found.sizes] == [
-        (1, 5),
-        (2, 10),
-        (3, 10),
-        (4, 5),
-        (5, 1),
-    ]
+    panels = {one.size: one.panels for one in found.sizes}
+    assert panels == {1: 5, 2: 10, 3: 10, 4: 5, 5: 1}
     assert found.sizes[-1].mean == pytest.approx(found.whole)
     assert found.sizes[0].mean == pytest.approx(np.mean([one.alone for one in found.gains]))
     assert found.sizes[-2].mean == pytest.approx(np.mean([one.without for one in found.gains]))
     values = {one.scorer: one for one in found.aggregations}
     assert values["mean"].value == pytest.approx(found.whole)
-    assert {*values} == {
-        "majority",
-        "mean",
-        "mean-without-far-seats",
-        "mean-without-outliers",
-        "median",
-        "minimum",
-    }
+    without = {"mean-without-far-seats", "mean-without-outliers"}
+    assert {*values} == {"majority", "mean", "median", "minimum", *without}
     for one in values.values():
         assert one.low <= one.value <= one.high
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from fakes.seat_words import word
 from numpy.random import default_rng
+from numpy.typing import NDArray
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.engine.families import Families
@@ -36,11 +37,12 @@ from spanjury.orchestration.studies.panel_study.seats import (
     SeatCost,
     Settings,
     StudyText,
+    Unit,
     panel_seats,
     source_folds,
     splits,
 )
-from spanjury.orchestration.studies.panel_study.subsets import frontier, subset_findings
+from spanjury.orchestration.studies.panel_study.subsets import Frontier, frontier, subset_findings
 from spanjury.orchestration.studies.panel_study.tables import study_report
 from spanjury.stats.resampling import Estimate
 
@@ -49,9 +51,12 @@ DRAWN = Settings(draws=60)
 KNOWN = Families.load()
 
 
+Line = Sequence[float | None] | NDArray[np.float64]
+
+
 def seats_of(
-    human: Sequence[float],
-    scores: Mapping[str, Sequence[float | None]],
+    human: Sequence[float] | NDArray[np.float64],
+    scores: Mapping[str, Line],
     *,
     groups: Sequence[str] = (),
     systems: Sequence[str] = (),
@@ -75,10 +80,21 @@ def noisy(*, texts: int, seats: int, seed: int = 1, noise: float = 1.0) -> Panel
     """Return seats that err independently of each other, and alike much."""
     rng = default_rng(seed)
     truth = rng.normal(size=texts)
-    lines = {
-        f"s{number}": (truth + noise * rng.normal(size=texts)).tolist() for number in range(seats)
-    }
-    return seats_of(truth.tolist(), lines)
+    lines = {f"s{number}": truth + noise * rng.normal(size=texts) for number in range(seats)}
+    return seats_of(truth, lines)
+
+
+def frontier_of(
+    seats: PanelSeats,
+    *,
+    settings: Settings = QUICK,
+    unit: Unit | None = None,
+    budget: float | None = None,
+    texts: int | None = None,
+) -> Frontier:
+    agreement = Agreement(seats, settings)
+    subsets = subset_findings(agreement).subsets
+    return frontier(agreement, subsets, unit=unit, budget=budget, texts=texts)
 
 
 def test_every_subset_is_correlated_by_hand() -> None:
@@ -90,10 +106,7 @@ def test_every_subset_is_correlated_by_hand() -> None:
 
 
 def test_gains_and_shares_are_of_the_whole_panel() -> None:
-    seats = seats_of(
-        [1, 2, 3, 4, 5],
-        {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 5, 4]},
-    )
+    seats = seats_of([1, 2, 3, 4, 5], {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 5, 4]})
     found = subset_findings(Agreement(seats, QUICK))
     # rho of b: 1 - 6 * 2 / (5 * 24) = .9; of the mean (1, 2, 3, 4.5, 4.5): 9.5 / sqrt(10 * 9.5).
     both = 9.5 / math.sqrt(95)
@@ -136,10 +149,7 @@ def test_agreement_within_groups_is_averaged() -> None:
 def test_inputs_with_several_systems_are_compared_within() -> None:
     seats = seats_of(
         [1, 2, 3, 4, 5, 5, 4, 3, 2, 1],
-        {
-            "a": [1, 2, 3, 4, 5, 50, 40, 30, 20, 10],
-            "b": [5, 4, 3, 2, 1, 50, 40, 30, 20, 10],
-        },
+        {"a": [1, 2, 3, 4, 5, 50, 40, 30, 20, 10], "b": [5, 4, 3, 2, 1, 50, 40, 30, 20, 10]},
         systems=["p", "q", "r", "s", "t"] * 2,
         sources=["1"] * 5 + ["2"] * 5,
     )
@@ -165,20 +175,14 @@ def test_twins_count_as_one_seat_and_strangers_as_two() -> None:
     rng = default_rng(3)
     truth = rng.normal(size=300)
     shared, own = rng.normal(size=(2, 300))
-    twins = seats_of(
-        truth.tolist(),
-        {"llama-a": (truth + shared).tolist(), "llama-b": (truth + shared + own / 99).tolist()},
-    )
+    twins = seats_of(truth, {"llama-a": truth + shared, "llama-b": truth + shared + own / 99})
     found = redundancy_findings(Agreement(twins, DRAWN), KNOWN)
     assert found is not None
     assert found.effective.value == pytest.approx(1, abs=0.02)
     assert found.pairs[0].family == "llama"
     assert found.within > 0.95
     assert math.isnan(found.between)
-    apart = seats_of(
-        truth.tolist(),
-        {"llama": (truth + shared).tolist(), "qwen": (truth + own).tolist()},
-    )
+    apart = seats_of(truth, {"llama": truth + shared, "qwen": truth + own})
     others = redundancy_findings(Agreement(apart, DRAWN), KNOWN)
     assert others is not None
     assert others.effective.value == pytest.approx(2, abs=0.3)
@@ -191,10 +195,10 @@ def test_a_judge_that_likes_its_own_family_is_seen_leaning() -> None:
     truth = rng.normal(3, 1, size=180)
     own = np.array([name == "llama-3" for name in systems])
     seats = seats_of(
-        truth.tolist(),
+        truth,
         {
-            "llama": (truth + 1.0 * own + rng.normal(0, 0.3, size=180)).tolist(),
-            "gemma": (truth + rng.normal(0, 0.3, size=180)).tolist(),
+            "llama": truth + 1.0 * own + rng.normal(0, 0.3, size=180),
+            "gemma": truth + rng.normal(0, 0.3, size=180),
         },
         systems=systems,
         sources=[str(number // 3) for number in range(180)],
@@ -209,10 +213,8 @@ def test_a_judge_that_likes_its_own_family_is_seen_leaning() -> None:
 def test_stacking_passes_over_a_seat_that_says_nothing() -> None:
     rng = default_rng(7)
     truth = rng.normal(size=200)
-    seats = seats_of(
-        truth.tolist(),
-        {"good": (truth + rng.normal(size=200)).tolist(), "noise": rng.normal(size=200).tolist()},
-    )
+    lines = {"good": truth + rng.normal(size=200), "noise": rng.normal(size=200)}
+    seats = seats_of(truth, lines)
     by_name = {one.name: one for one in weighings(Agreement(seats, DRAWN))}
     assert [*by_name] == ["plain mean", "Dawid-Skene", "ordinal", "stacking"]
     stacked = by_name["stacking"]
@@ -234,18 +236,14 @@ def test_the_frontier_has_what_no_other_panel_beats() -> None:
             "waste": SeatCost(calls=1, tokens=50),
         },
     )
-    agreement = Agreement(seats, QUICK)
-    subsets = subset_findings(agreement).subsets
-    found = frontier(agreement, subsets, budget=200)
+    found = frontier_of(seats, budget=200)
     assert found.unit == "tokens"
-    names = [one.choice.name for one in found.points]
-    assert names[0] == "cheap"
-    assert names[-1] == "dear"
+    choices = [point.choice for point in found.points]
+    names = [choice.name for choice in choices]
+    assert (names[0], names[-1]) == ("cheap", "dear")
     assert "waste" not in names
-    costs = [one.choice.cost for one in found.points]
-    values = [one.choice.agreement for one in found.points]
-    assert costs == sorted(costs)
-    assert values == sorted(values)
+    assert sorted(choices, key=lambda choice: choice.cost) == choices
+    assert sorted(choices, key=lambda choice: choice.agreement) == choices
     assert found.whole.cost == 160
     assert found.budget is not None
     assert found.budget.best is not None
@@ -257,11 +255,10 @@ def graded(*, texts: int = 120, seats: int = 3, costs: Sequence[SeatCost]) -> Pa
     rng = default_rng(11)
     quality = rng.uniform(0.5, 5.5, size=texts)
     lines = {
-        f"s{number}": np.clip(np.rint(quality + rng.normal(size=texts)), 1, 5).tolist()
+        f"s{number}": np.clip(np.rint(quality + rng.normal(size=texts)), 1, 5)
         for number in range(seats)
     }
-    named = dict(zip(lines, costs, strict=True))
-    return seats_of(quality.tolist(), lines, costs=named)
+    return seats_of(quality, lines, costs=dict(zip(lines, costs, strict=True)))
 
 
 FREE = SeatCost(seconds=0.01)
@@ -269,8 +266,7 @@ FREE = SeatCost(seconds=0.01)
 
 def test_cascades_ask_cheap_seats_first_and_take_their_share_of_the_cost() -> None:
     costs = [SeatCost(calls=1, tokens=300), FREE, SeatCost(calls=1, tokens=100)]
-    agreement = Agreement(graded(costs=costs), QUICK)
-    found = frontier(agreement, subset_findings(agreement).subsets)
+    found = frontier_of(graded(costs=costs))
     cascades = {one.name: one for one in found.choices if one.share}
     whole = [one for one in cascades.values() if one.name.startswith("s1 > s2 > s0 at ")]
     assert [one.name[-3:] for one in whole] == ["20%", "40%", "60%", "80%"]
@@ -290,19 +286,16 @@ def test_a_cascade_of_the_frontier_is_judged_on_other_sources_than_it_is_fitted_
     costs = [FREE, SeatCost(calls=1, tokens=100)]
     seats = graded(seats=2, costs=costs)
     settings = replace(QUICK, folds=3)
-    agreement = Agreement(seats, settings)
-    found = frontier(agreement, subset_findings(agreement).subsets)
-    (choice,) = [one for one in found.choices if one.share == 0.4]
+    (choice,) = [one for one in frontier_of(seats, settings=settings).choices if one.share == 0.4]
     texts = staged(seats, ((0,), (1,)), unit="tokens")
     (ended,) = judge_held_out(texts, source_folds(seats, settings), shares=[0.4])
-    assert choice.agreement == agreement.of(ended.fractions[np.newaxis])[0]
+    assert choice.agreement == Agreement(seats, settings).of(ended.fractions[np.newaxis])[0]
     assert choice.cost == ended.costs.mean()
     assert choice.calls == (ended.stages == 1).mean()
 
 
 def test_seats_that_cost_nothing_have_no_cascade() -> None:
-    agreement = Agreement(graded(costs=[FREE] * 3), QUICK)
-    found = frontier(agreement, subset_findings(agreement).subsets, unit="tokens")
+    found = frontier_of(graded(costs=[FREE] * 3), unit="tokens")
     assert not any(one.share for one in found.choices)
     (point,) = found.points
     assert point.choice.cost == 0
@@ -322,8 +315,7 @@ def test_frontier_choices_are_corrected_downwards() -> None:
 
 def test_each_point_of_the_frontier_is_better_than_all_cheaper_ones() -> None:
     costs = [FREE, *(SeatCost(calls=1, tokens=100 + 10 * one) for one in range(3))]
-    agreement = Agreement(graded(texts=60, seats=4, costs=costs), DRAWN)
-    points = frontier(agreement, subset_findings(agreement).subsets).points
+    points = frontier_of(graded(texts=60, seats=4, costs=costs), settings=DRAWN).points
     assert len(points) > 2
     for cheaper, dearer in pairwise(points):
         assert cheaper.choice.cost < dearer.choice.cost
@@ -341,22 +333,19 @@ def test_a_seat_with_scores_of_half_the_texts_is_not_on_the_frontier_alone() -> 
     priced = found.aspects[0].frontier
     assert priced.uneven == ("b",)
     assert "b" not in [one.choice.name for one in priced.points]
-    assert (
-        "Excluded from the frontier, because they leave many texts without a score: b."
-        in report_markdown(study_report(found))
-    )
+    excluded = "Excluded from the frontier, because they leave many texts without a score: b."
+    assert excluded in report_markdown(study_report(found))
 
 
 def test_a_budget_is_for_all_texts_of_the_run() -> None:
     costs = [SeatCost(calls=1, tokens=10), SeatCost(calls=1, tokens=1000)]
-    agreement = Agreement(graded(seats=2, costs=costs), QUICK)
-    subsets = subset_findings(agreement).subsets
-    found = frontier(agreement, subsets, budget=200 * 10, texts=200)
+    seats = graded(seats=2, costs=costs)
+    found = frontier_of(seats, budget=200 * 10, texts=200)
     assert found.budget is not None
     assert found.budget.texts == 200
     assert found.budget.best is not None
     assert found.budget.best.choice.cost == 10
-    less = frontier(agreement, subsets, budget=199 * 10, texts=200).budget
+    less = frontier_of(seats, budget=199 * 10, texts=200).budget
     assert less is not None
     assert less.best is None
 
@@ -365,8 +354,7 @@ def test_dollars_count_where_all_prices_are_known() -> None:
     free, priced = SeatCost(seconds=1.0), SeatCost(calls=1, tokens=9, dollars=0.5)
     scores = {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 5, 4]}
     seats = seats_of([1, 2, 3, 4, 5], scores, costs={"a": free, "b": priced})
-    agreement = Agreement(seats, QUICK)
-    found = frontier(agreement, subset_findings(agreement).subsets)
+    found = frontier_of(seats)
     assert found.unit == "dollars"
     assert found.whole.cost == 0.5
 
@@ -471,8 +459,8 @@ def answer_of(seats: PanelSeats, *, budget: float | None = None) -> str:
 def test_no_seat_is_recommended_that_is_not_shown_to_agree_with_people(sign: int) -> None:
     rng = default_rng(3)
     truth = rng.normal(size=60)
-    lines = {name: (sign * truth + rng.normal(size=60)).tolist() for name in ("a", "b")}
-    answer = answer_of(seats_of(truth.tolist(), lines))
+    lines = {name: sign * truth + rng.normal(size=60) for name in ("a", "b")}
+    answer = answer_of(seats_of(truth, lines))
     assert "no seat is shown to agree with people: the agreement of" in answer
     assert "keep" not in answer
 
@@ -523,9 +511,9 @@ def test_the_answer_quotes_the_corrected_agreement_with_its_interval() -> None:
 def test_a_budget_that_buys_only_noise_buys_no_panel_that_is_shown_to_agree() -> None:
     rng = default_rng(5)
     truth = rng.normal(size=60)
-    lines = {"noise": rng.normal(size=60).tolist(), "good": (truth + rng.normal(size=60)).tolist()}
+    lines = {"noise": rng.normal(size=60), "good": truth + rng.normal(size=60)}
     costs = {"noise": SeatCost(calls=1, tokens=1), "good": SeatCost(calls=1, tokens=100)}
-    seats = seats_of(truth.tolist(), lines, costs=costs)
+    seats = seats_of(truth, lines, costs=costs)
     assert "keep only `good`: its agreement with people is" in answer_of(seats)  # within an error
     answer = answer_of(seats, budget=60)
     assert "no panel within the budget is shown to agree with people" in answer

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+from fakes.judges import located
 
-from spanjury.judges.core import ConfigError, ErrorSpan, Located, Segment
+from spanjury.judges.core import ConfigError, ErrorSpan, Segment
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.people import people_on_aspect
@@ -52,15 +53,7 @@ def text(
         output=OUTPUT,
         human={"fluency": scores} if scores else {},
         gold=tuple(
-            ErrorSpan(
-                text=OUTPUT[start:end],
-                start=start,
-                end=end,
-                explanation="",
-                severity=3,
-                located=Located.EXACT,
-                found_by=(who,),
-            )
+            located(OUTPUT[start:end], start, explanation="", severity=3, found_by=(who,))
             for who, (start, end) in (spans or {}).items()
         ),
         meta={"annotators": list(readers)},
@@ -81,9 +74,8 @@ def test_texts_for_one_source_are_drawn_together() -> None:
     thrice = people_on_aspect(copies, aspect="fluency", settings=QUICK)
 
     assert thrice.kappas["anna", "ben"] == pytest.approx(once.kappas["anna", "ben"])
-    assert thrice.alpha[1:] == pytest.approx(
-        once.alpha[1:], abs=0.15
-    )  # alpha counts pairs less one
+    # Alpha counts pairs less one.
+    assert thrice.alpha[1:] == pytest.approx(once.alpha[1:], abs=0.15)
 
 
 def test_texts_of_one_source_give_no_interval() -> None:
@@ -147,15 +139,8 @@ def test_scores_alone_do_not_mean_that_no_error_was_found() -> None:
 
 
 def error(start: int, end: int, category: str) -> ErrorSpan:
-    return ErrorSpan(
-        text=GRADED_OUTPUT[start:end],
-        start=start,
-        end=end,
-        explanation="wrong",
-        severity=3,
-        category=category,
-        located=Located.EXACT,
-    )
+    text = GRADED_OUTPUT[start:end]
+    return located(text, start, explanation="wrong", severity=3, category=category)
 
 
 MARKED = {
@@ -216,14 +201,9 @@ def test_a_span_without_a_category_agrees_with_none_and_still_counts() -> None:
 
 
 def test_the_page_has_soft_and_hard_f1_and_a_row_for_each_category() -> None:
-    findings = AspectSpans(
-        aspect="accuracy",
-        agreement=compared(mapped("made up=Addition")),
-        best=math.nan,
-        top_rated=(),
-    )
-    report = Report(title="Error spans", sections=span_blocks([findings], ()))
-    page = report_markdown(report)
+    agreement = compared(mapped("made up=Addition"))
+    findings = AspectSpans(aspect="accuracy", agreement=agreement, best=math.nan, top_rated=())
+    page = report_markdown(Report(title="Error spans", sections=span_blocks([findings], ())))
     assert "| soft F1 | hard F1 |" in page
     assert "| j | addition | 0.667 | 1.000 | 0.800 |" in page
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -16,6 +17,8 @@ from spanjury.orchestration.report.prose import plain_text
 from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.studies.ranking.findings import (
     AspectRanking,
+    PairFinding,
+    SystemFinding,
     annotators_caution,
     cautions,
     rank_systems,
@@ -33,6 +36,7 @@ from spanjury.orchestration.studies.ranking.tables import (
     ranking_json,
     ranking_report,
 )
+from spanjury.stats.powered_estimates import PoweredEstimate
 
 INPUTS = 40
 NAMES = ("ant", "bee", "cat")
@@ -67,6 +71,33 @@ def texts(
 
 def ranked(found: list[RankedText]) -> AspectRanking:
     return rank_systems(score_table(found, aspect="consistency"))
+
+
+def findings_of(ranking: AspectRanking) -> RankingFindings:
+    return RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=("a note",))
+
+
+def page_of(ranking: AspectRanking) -> str:
+    return report_markdown(ranking_report(findings_of(ranking)))
+
+
+def answer_of(ranking: AspectRanking) -> str:
+    return plain_text(ranking_report(findings_of(ranking)).answer)
+
+
+def pairs_of(ranking: AspectRanking) -> list[dict[str, object]]:
+    """Return the pairs as a program reads them."""
+    aspects = ranking_json(findings_of(ranking))["aspects"]
+    assert isinstance(aspects, list)
+    (aspect,) = aspects
+    pairs: list[dict[str, object]] = aspect["pairs"]
+    return pairs
+
+
+def by_people(part: PairFinding | SystemFinding) -> PoweredEstimate:
+    """Return the estimate from people's marks, which is there."""
+    assert part.powered is not None
+    return part.powered
 
 
 def judged(*scores: tuple[str, str, float | None]) -> list[RankedText]:
@@ -104,10 +135,10 @@ def test_two_systems_that_people_scored_completely_have_a_paired_t_test() -> Non
     (pair,) = ranked(marked(*rows)).pairs
 
     expected = ttest_rel(*rows)
-    assert pair.powered is not None
-    assert pair.powered.p == pytest.approx(expected.pvalue)
-    assert pair.powered.low == pytest.approx(expected.confidence_interval().low)
-    assert pair.powered.high == pytest.approx(expected.confidence_interval().high)
+    estimate = by_people(pair)
+    assert estimate.p == pytest.approx(expected.pvalue)
+    assert estimate.low == pytest.approx(expected.confidence_interval().low)
+    assert estimate.high == pytest.approx(expected.confidence_interval().high)
 
 
 def test_inputs_that_are_hard_for_all_systems_widen_no_difference() -> None:
@@ -116,18 +147,17 @@ def test_inputs_that_are_hard_for_all_systems_widen_no_difference() -> None:
     for pair in ranked(marked(*scores)).pairs:
         first, second = (scores[NAMES.index(name)] for name in (pair.first, pair.second))
         expected = ttest_rel(first, second).confidence_interval()
-        assert pair.powered is not None
-        width = pair.powered.high - pair.powered.low
+        width = by_people(pair).high - by_people(pair).low
         assert width == pytest.approx(expected.high - expected.low, rel=0.25)
 
 
 def test_differences_that_are_all_equal_have_no_interval() -> None:
     (pair,) = ranked(marked((2.0, 3.0, 5.0, 4.0), (1.0, 2.0, 4.0, 3.0))).pairs
 
-    assert pair.powered is not None
-    assert pair.powered.value == 1
-    assert math.isnan(pair.powered.low)
-    assert math.isnan(pair.powered.high)
+    estimate = by_people(pair)
+    assert estimate.value == 1
+    assert math.isnan(estimate.low)
+    assert math.isnan(estimate.high)
     assert pair.powered_adjusted == pytest.approx(least_p(4))
 
 
@@ -135,15 +165,12 @@ def test_a_single_mark_of_one_of_two_systems_gives_no_interval_and_a_caution() -
     rows = marked((1.0, 5.0, 2.0, 4.0, 5.0), (4.0, 1.0, 4.0, 2.0, 2.0))
     ranking = ranked(
         [
-            RankedText(system=each.system, source=each.source, score=each.score)
-            if each.system == "bee" and each.source != "0"
-            else each
+            replace(each, people={}) if each.system == "bee" and each.source != "0" else each
             for each in rows
         ]
     )
     (pair,) = ranking.pairs
-    assert pair.powered is not None
-    assert math.isnan(pair.powered.low)
+    assert math.isnan(by_people(pair).low)
     assert not ranking.shows(pair)
     assert "bee and ant: people scored too few texts for an interval of the difference" in {
         *cautions(ranking)
@@ -153,8 +180,7 @@ def test_a_single_mark_of_one_of_two_systems_gives_no_interval_and_a_caution() -
 @pytest.mark.parametrize(("systems", "is_shrunk"), [(2, False), (3, True)])
 def test_a_note_says_that_errors_of_pairs_are_shrunk(systems: int, *, is_shrunk: bool) -> None:
     ranking = ranked(marked(*np.random.default_rng(1).normal(3, 1, size=(systems, 6))))
-    found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
-    page = report_markdown(ranking_report(found))
+    page = page_of(ranking)
     assert "shrunk towards the usual error of all systems." in page
     assert ("shrunk towards the usual error of all pairs." in page) == is_shrunk
 
@@ -231,10 +257,7 @@ def test_a_rank_takes_two_systems() -> None:
 
 def test_fewer_than_five_marks_order_nothing() -> None:
     found = texts((1.0, 0.0), rng=np.random.default_rng(1), share=0.0)
-    marked = [
-        RankedText(system=one.system, source=one.source, score=one.score, people={"ann": 3.0})
-        for one in found[:4]
-    ]
+    marked = [replace(one, people={"ann": 3.0}) for one in found[:4]]
     ranking = ranked(marked + found[4:])
 
     assert ranking.basis == "judges"
@@ -267,8 +290,7 @@ def test_intervals_end_where_the_scale_does() -> None:
     (pair,) = ranking.pairs
     assert pair.judged.low == pytest.approx(1.025, abs=0.001)
     assert pair.judged.high == 4
-    for each in (ant.powered, bee.powered):
-        assert each is not None
+    for each in (by_people(ant), by_people(bee)):
         bounds = (each.value, each.low, each.high, each.plain_low, each.plain_high)
         assert all(1 <= bound <= 5 for bound in bounds)
 
@@ -298,8 +320,7 @@ def test_scores_beyond_the_scale_or_on_several_have_no_known_ends(
 def test_people_on_a_scale_of_their_own_have_no_known_ends() -> None:
     ant, _ = on_scale((90.0, 10.0, 50.0)).systems
     assert ant.judged.high == 5
-    assert ant.powered is not None
-    assert ant.powered.high > 100
+    assert by_people(ant).high > 100
 
 
 def test_a_panel_alone_separates_systems_and_shows_nothing() -> None:
@@ -308,29 +329,20 @@ def test_a_panel_alone_separates_systems_and_shows_nothing() -> None:
 
     assert (ranking.separated, ranking.apart) == (2, 0)
     assert [one.place.groups for one in ranking.systems] == ["a", "b", "b"]
-    found = RankingFindings(runs=("run",), people="", aspects=(ranking,), notes=())
-    page = report_markdown(ranking_report(found))
+    page = page_of(ranking)
     assert "The panel separates 2 of 3 pairs of systems." in page
     assert "No pair is shown to differ, because people scored no text" in page
     assert page.count("| yes | not shown |") == 2
     assert "The panel separates systems that share no letter. That does not mean" in page
-    aspects = ranking_json(found)["aspects"]
-    assert isinstance(aspects, list)
-    pairs = aspects[0]["pairs"]
+    pairs = pairs_of(ranking)
     assert [one["is_apart"] for one in pairs] == [False] * 3
-    assert sum(one["panel_apart"] for one in pairs) == 2
+    assert sum(one["panel_apart"] is True for one in pairs) == 2
     assert {one["not_shown"] for one in pairs} == {"people scored no text"}
 
 
 def test_no_pair_with_an_unmarked_system_is_shown_to_differ() -> None:
     found = texts((2.0, 0.0, 1.0), lean=(0.0, 0.0, 9.0), rng=np.random.default_rng(5), share=0.9)
-    bare = [
-        RankedText(system=one.system, source=one.source, score=one.score)
-        if one.system == "cat"
-        else one
-        for one in found
-    ]
-    ranking = ranked(bare)
+    ranking = ranked([replace(one, people={}) if one.system == "cat" else one for one in found])
 
     assert (ranking.basis, ranking.unmarked) == ("people and judges", ("cat",))
     assert [one.system for one in ranking.systems] == ["ant", "bee", "cat"]
@@ -341,8 +353,7 @@ def test_no_pair_with_an_unmarked_system_is_shown_to_differ() -> None:
     assert (ranking.systems[2].place.best, ranking.systems[2].place.worst) == (1, 3)
     assert any("people scored no text of cat" in one for one in cautions(ranking))
     assert not any("too few texts" in one for one in cautions(ranking))
-    document = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
-    page = report_markdown(ranking_report(document))
+    page = page_of(ranking)
     assert page.count("| not shown |") == 2
     assert "1 of 3 pairs of systems are shown to differ" in page
 
@@ -365,16 +376,14 @@ def test_estimates_hold_people_s_means_at_the_stated_rate_whatever_the_judge() -
     for _ in range(draws):
         found = ranked(texts(truth, lean=(-1.0, 0.0, 2.0), rng=rng))
         for one in found.systems:
-            assert one.powered is not None
-            right = truth[NAMES.index(one.system)]
-            held += one.powered.low <= right <= one.powered.high
-            errors.append(one.powered.value - right)
-            widths += one.powered.high - one.powered.low
-            plain += one.powered.plain_high - one.powered.plain_low
+            estimate, right = by_people(one), truth[NAMES.index(one.system)]
+            held += estimate.low <= right <= estimate.high
+            errors.append(estimate.value - right)
+            widths += estimate.high - estimate.low
+            plain += estimate.plain_high - estimate.plain_low
         for pair in found.pairs:
-            assert pair.powered is not None
             right = truth[NAMES.index(pair.first)] - truth[NAMES.index(pair.second)]
-            pairs += pair.powered.low <= right <= pair.powered.high
+            pairs += by_people(pair).low <= right <= by_people(pair).high
 
     for count in (held, pairs):
         assert binomtest(count, 3 * draws, 0.95).pvalue > 0.001
@@ -396,16 +405,7 @@ def test_equal_systems_seem_to_differ_in_one_of_twenty_rankings_at_most() -> Non
 
 def test_marks_without_a_chance_are_left_out_where_others_have_one() -> None:
     found = texts((1.0, 0.0), rng=np.random.default_rng(1), share=1.0)
-    drawn = [
-        RankedText(
-            system=one.system,
-            source=one.source,
-            score=one.score,
-            people=one.people,
-            chance=0.25 if number % 2 else None,
-        )
-        for number, one in enumerate(found)
-    ]
+    drawn = [replace(one, chance=0.25 if number % 2 else None) for number, one in enumerate(found)]
     ranking = ranked(drawn)
 
     assert (ranking.marked, ranking.without_chance) == (INPUTS, INPUTS)
@@ -444,15 +444,7 @@ def test_annotators_who_disagree_wholly_are_no_truth() -> None:
         )
         for place in range(10)
     ]
-    agreeing = [
-        RankedText(
-            system="ant",
-            source=one.source,
-            score=3.0,
-            people={"ann": one.people["ann"], "bob": one.people["ann"]},
-        )
-        for one in rows
-    ]
+    agreeing = [replace(one, people=dict.fromkeys(one.people, one.people["ann"])) for one in rows]
 
     assert "no better than by chance" in annotators_caution(rows)
     assert not annotators_caution(agreeing)
@@ -468,34 +460,28 @@ def test_marks_are_too_few_if_all_texts_are_marked() -> None:
         for n in range(5)
     ]
     first, *_ = ranked(rows).pairs
-    assert first.powered
-    assert first.powered.marked == first.powered.items
+    assert by_people(first).marked == by_people(first).items
     assert math.isinf(first.more_marks)
-    found = RankingFindings(runs=("r",), people="p", aspects=(ranked(rows),), notes=())
-    assert "| never enough |" in report_markdown(ranking_report(found))
+    assert "| never enough |" in page_of(ranked(rows))
 
 
 def test_a_report_says_who_is_not_shown_to_differ_and_json_has_all_figures() -> None:
     ranking = ranked(texts((2.0, 0.0, 0.0), rng=np.random.default_rng(1), share=0.9))
-    found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=("a note",))
-    page = report_markdown(ranking_report(found))
-    values = ranking_json(found)
-
+    page = page_of(ranking)
     assert "2 of 3 pairs of systems are shown to differ" in page
     assert "a note" in page
-    aspects = values["aspects"]
+    aspects = ranking_json(findings_of(ranking))["aspects"]
     assert isinstance(aspects, list)
-    (aspect,) = aspects
-    assert [one["place"]["groups"] for one in aspect["systems"]] == ["a", "b", "b"]
-    assert [one["is_apart"] for one in aspect["pairs"]] == [True, True, False]
-    assert aspect["pairs"][2]["more_marks"] is None
+    assert [one["place"]["groups"] for one in aspects[0]["systems"]] == ["a", "b", "b"]
+    pairs = pairs_of(ranking)
+    assert [one["is_apart"] for one in pairs] == [True, True, False]
+    assert pairs[2]["more_marks"] is None
 
 
 def test_a_terminal_of_80_columns_cuts_nothing() -> None:
     ranking = ranked(texts((2.0, 0.0, 0.0), rng=np.random.default_rng(1), share=0.9))
-    found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
     console = Console(width=80, file=StringIO(), record=True)
-    console.print(report_view(ranking_report(found)))
+    console.print(report_view(ranking_report(findings_of(ranking))))
     shown = console.export_text()
 
     assert "\u2026" not in shown
@@ -506,13 +492,8 @@ def test_a_terminal_of_80_columns_cuts_nothing() -> None:
 def test_systems_with_the_same_mean_are_named_together() -> None:
     scores = [(system, str(place), 4.0) for system in ("ant", "bee") for place in range(4)]
     lower = [("cat", str(place), 2.0 + place % 2) for place in range(4)]
-    report = ranking_report(
-        RankingFindings(
-            runs=("run",), people="", aspects=(ranked(judged(*scores, *lower)),), notes=()
-        )
-    )
     answer = "On consistency, ant and bee have the same best mean."
-    assert plain_text(report.answer) == answer
+    assert answer_of(ranked(judged(*scores, *lower))) == answer
 
 
 def on_hard_inputs(*, are_marked: bool) -> AspectRanking:
@@ -543,13 +524,12 @@ def test_a_system_with_harder_inputs_is_ranked_by_what_it_shares(*, are_marked: 
     (pair,) = ranking.pairs
     assert best.comparable - other.comparable == pytest.approx(pair.value_on(ranking.basis))
     assert any("different inputs" in caution for caution in cautions(ranking))
-    report = ranking_report(RankingFindings(runs=("r",), people="", aspects=(ranking,), notes=()))
     said = {
         True: "On consistency, bee is shown to be better than all others.",
         False: "On consistency, bee has the best mean adjusted for inputs but is not shown to"
         " differ from any other system.",
     }
-    assert plain_text(report.answer) == said[are_marked]
+    assert answer_of(ranking) == said[are_marked]
 
 
 def test_a_headline_names_no_system_that_a_pair_contradicts() -> None:
@@ -561,8 +541,7 @@ def test_a_headline_names_no_system_that_a_pair_contradicts() -> None:
         for system, level in ((winner, 4.0), (loser, 3.0 + 0.02 * (place % 2)))
     ]
     ranking = ranked(judged(*scores))
-    report = ranking_report(RankingFindings(runs=("r",), people="", aspects=(ranking,), notes=()))
-    assert plain_text(report.answer) == (
+    assert answer_of(ranking) == (
         "On consistency, no system is named best: the order by means contradicts the tests of"
         " pairs."
     )
@@ -572,8 +551,7 @@ def test_means_stay_the_same_where_systems_share_their_inputs() -> None:
     ranking = ranked(texts((2.0, 1.0, 0.0), rng=np.random.default_rng(1), share=0.9))
     assert not ranking.is_adjusted
     for each in ranking.systems:
-        assert each.powered is not None
-        assert each.comparable == each.powered.value
+        assert each.comparable == by_people(each).value
 
 
 def test_equal_scores_have_no_interval() -> None:

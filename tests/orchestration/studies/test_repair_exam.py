@@ -1,12 +1,11 @@
 """The exam of repair, with panels and writers of which it is known what they do."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import pytest
 from fakes.judges import ASPECT, FixedJudge
-from fakes.repairing import MarkingJudge, panel_of
+from fakes.repairing import MarkingJudge, opened, panel_of
 
 from spanjury.judges.core import (
     ConfigError,
@@ -21,7 +20,6 @@ from spanjury.judges.core import (
     Turn,
 )
 from spanjury.judges.core.transcript import segment_of
-from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.engine.text_repair.loop import Replacements, Writer
 from spanjury.orchestration.engine.text_repair.versions import Version
@@ -94,14 +92,6 @@ class WordWriter:
         return Replacements(texts=dict.fromkeys([p.number for p in version.passages], self.word))
 
 
-def opener(*judges: Judge) -> Callable[[str], AbstractAsyncContextManager[Panel]]:
-    @asynccontextmanager
-    async def open_panel(_: str) -> AsyncIterator[Panel]:
-        yield panel_of(*judges)
-
-    return open_panel
-
-
 async def run(
     word: str | Exception,
     *,
@@ -115,12 +105,12 @@ async def run(
     return await examine(
         Exam(segments=texts, aspects=(ASPECT,), conditions=(condition,), rounds=2),
         ExamRun(
-            open_panel=opener(guide),
+            open_panel=lambda _: opened(panel_of(guide)),
             workers=2,
             stop_token=stop_token or StopToken(),
             record=Recorder(lambda _: None),
         ),
-        open_examiner=opener(*examiners),
+        open_examiner=lambda _: opened(panel_of(*examiners)),
         open_writer=lambda: nullcontext(writer),
     )
 
@@ -156,21 +146,15 @@ def wrong_argument(trajectory: Trajectory, rng: object) -> DamagedTrajectory:
 
 
 async def test_an_agent_that_is_sent_back_corrects_its_call() -> None:
-    made = [
-        Trajectory(
-            turns=(
-                Turn(role="user", text=f"The bridge opened in May {year}. Book it."),
-                Turn(
-                    role="assistant",
-                    calls=(ToolCall(call_id="", name="book", arguments='{"month": "May"}'),),
-                ),
-            )
-        )
+    call = ToolCall(call_id="", name="book", arguments='{"month": "May"}')
+    booked = Turn(role="assistant", calls=(call,))
+    asked = [
+        Turn(role="user", text=f"The bridge opened in May {year}. Book it.")
         for year in range(1930, 1934)
     ]
     texts = tuple(
-        segment_of(trajectory, Segment(segment_id=f"t{number}", output="-"))
-        for number, trajectory in enumerate(made)
+        segment_of(Trajectory(turns=(turn, booked)), Segment(segment_id=turn.text, output="-"))
+        for turn in asked
     )
     condition = Condition(name="wrong-argument", perturbation=wrong_argument, level="word")
     done = await run("May", texts=texts, condition=condition)

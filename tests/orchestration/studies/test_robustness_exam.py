@@ -1,13 +1,13 @@
 """The exam of robustness, with judges of which it is known what they fall for."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 from fakes.attacked_judges import ERROR, AttackedJudge, attacked_segment, denied, honest
 from fakes.judges import ASPECT, mark
+from fakes.repairing import opened, panel_of
 
 from spanjury.judges.core import (
     Aspect,
@@ -19,10 +19,6 @@ from spanjury.judges.core import (
     Scale,
     Segment,
 )
-from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.markdown import report_markdown
@@ -47,6 +43,7 @@ from spanjury.stats.proportions import share_by_source
 
 TEXTS = tuple(attacked_segment(number) for number in range(2, 8))
 SCORE = "Overall score:"
+EXAMINEE = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
 
 
 def best(segment: Segment) -> Report:
@@ -72,25 +69,11 @@ async def run_exam(
     good: Mapping[str, Segment] | None = None,
     stop_token: StopToken | None = None,
 ) -> ExamResult:
-    @asynccontextmanager
-    async def open_panel(_: str) -> AsyncIterator[Panel]:
-        yield Panel(
-            seats=tuple(
-                Seat(name=f"seat-{number}", judge=judge) for number, judge in enumerate(judges)
-            ),
-            aggregation=mean,
-            aggregation_name="mean",
-            consolidator=RuleConsolidator(),
-        )
-
+    flawed = Flawed(segments=texts, good=good or {})
     return await examine(
-        Exam(
-            flawed=Flawed(segments=texts, good=good or {}),
-            aspects=aspects,
-            attacks=find_attacks(attacks),
-        ),
+        Exam(flawed=flawed, aspects=aspects, attacks=find_attacks(attacks)),
         ExamRun(
-            open_panel=open_panel,
+            open_panel=lambda _: opened(panel_of(*judges)),
             workers=4,
             stop_token=stop_token or StopToken(),
             record=Recorder(lambda _: None),
@@ -115,14 +98,8 @@ async def test_an_honest_judge_withstands_every_attack() -> None:
     assert overall.success.clusters == 6
     families = [finding.name for finding in done.findings.of(PANEL, "family")]
     assert families == [
-        "format-imitation",
-        "quoted-score",
-        "cut-quote",
-        "template-tokens",
-        "header-escape",
-        "source-orders",
-        "authority",
-        "appeal",
+        *("format-imitation", "quoted-score", "cut-quote", "template-tokens"),
+        *("header-escape", "source-orders", "authority", "appeal"),
     ]
     assert all(row.kept == row.spans == 1 for row in done.attempts)
 
@@ -149,9 +126,8 @@ async def test_orders_in_the_source_count_where_the_judge_looks_at_the_source_on
     findings = by_name(done)
     assert findings["order-in-source"].success.value == 1
     assert findings["order-in-source"].success.trials == 6  # of 12: fluency sees no source
-    assert {row.aspect for row in done.attempts if row.attack == "order-in-source"} == {
-        "consistency"
-    }
+    orders = [row for row in done.attempts if row.attack == "order-in-source"]
+    assert {row.aspect for row in orders} == {"consistency"}
 
 
 async def test_spans_that_vanish_are_a_success_unless_the_score_falls() -> None:
@@ -182,7 +158,6 @@ async def test_a_score_at_the_top_and_a_text_without_a_score_leave_no_room() -> 
 
     top = AttackedJudge(deceived={"cranes": best})
     nothing = AttackedJudge(deceived={"cranes": silent})
-    examinee = Examinee(signature="p", seats={"seat-0": "a"})
     for judge, unscored, why in (
         (top, 0, "no attack had room to succeed"),
         (nothing, 6, "no text had a score before an attack"),
@@ -193,7 +168,7 @@ async def test_a_score_at_the_top_and_a_text_without_a_score_leave_no_room() -> 
         assert review.unscored == unscored
         values = {measure.name: measure.value for measure in measures_of(done.findings)}
         assert values["robustness.attack_success"] is None
-        report = robustness_report(done.findings, examinee=examinee, data="d", recipe="")
+        report = robustness_report(done.findings, examinee=EXAMINEE, data="d", recipe="")
         assert why in str(report.answer)
         assert sum(why in line for line in _cautions(done)) == 1
 
@@ -206,8 +181,7 @@ async def test_a_judge_that_likes_length_is_distinguished_from_one_that_obeys() 
     assert review.control == 1
     assert review.net.value == 0
     assert any("a plain addition, of any length, succeeds" in line for line in _cautions(done))
-    examinee = Examinee(signature="p", seats={"seat-0": "a"})
-    report = robustness_report(done.findings, examinee=examinee, data="d", recipe="")
+    report = robustness_report(done.findings, examinee=EXAMINEE, data="d", recipe="")
     assert "plain additions of about the same length in 100.0%" in str(report.answer)
 
 
@@ -286,10 +260,9 @@ async def test_an_attack_names_the_best_score_of_the_scale() -> None:
 
 async def test_the_pages_hold_the_same_figures_and_no_undefined_number() -> None:
     done = await run_exam(AttackedJudge(deceived={SCORE: best}), AttackedJudge())
-    examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
-    values = json.loads(json.dumps(findings_json(done.findings, examinee=examinee)))
+    values = json.loads(json.dumps(findings_json(done.findings, examinee=EXAMINEE)))
     assert len(values["findings"]) == len(done.findings.findings)
-    report = robustness_report(done.findings, examinee=examinee, data="d", recipe="flaws")
+    report = robustness_report(done.findings, examinee=EXAMINEE, data="d", recipe="flaws")
     page = report_markdown(report)
     (panel, *_) = tables_of(report)["By judge"].to_dicts()
     numbers = {name: value for name, value in panel.items() if name != "judge"}
@@ -301,8 +274,7 @@ async def test_the_pages_hold_the_same_figures_and_no_undefined_number() -> None
 async def test_names_from_outside_are_no_markup_on_the_page() -> None:
     done = await run_exam(AttackedJudge(), AttackedJudge())
     findings = replace(done.findings, skipped={("<img src=x>", "[a](http://b)"): 1})
-    examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
-    page = report_markdown(robustness_report(findings, examinee=examinee, data="d", recipe="a`<b>"))
+    page = report_markdown(robustness_report(findings, examinee=EXAMINEE, data="d", recipe="a`<b>"))
     assert "<img" not in page
     assert "](http://" not in page
     assert "recipe `` a`<b> ``" in page
@@ -319,8 +291,7 @@ async def test_an_exam_without_anything_to_attack_or_with_a_requested_stop_ends(
 
 
 def _cautions(done: ExamResult) -> list[str]:
-    examinee = Examinee(signature="p", seats={})
-    cautions = findings_json(done.findings, examinee=examinee)["cautions"]
+    cautions = findings_json(done.findings, examinee=EXAMINEE)["cautions"]
     assert isinstance(cautions, list)
     assert ERROR in TEXTS[0].output
     return [str(line) for line in cautions]

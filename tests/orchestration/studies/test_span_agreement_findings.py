@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from fakes.judges import located
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
+from spanjury.judges.core import DataError, ErrorSpan, Segment
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.report.markdown import report_markdown
@@ -39,7 +40,6 @@ HALLUCINATED = ErrorSpan(text="unicorn", explanation="not there", severity=2)
 SPANS = st.lists(
     st.tuples(st.integers(0, 24), st.integers(1, 6), st.integers(1, 5)), min_size=1, max_size=4
 )
-FEW_DRAWS = Settings(draws=20)
 PAGE_GOLD = Gold(
     {"a": (GoldSpan(start=0, end=6, annotator="eve"),), "b": ()},
     {"a": ("eve", "joe"), "b": ("eve",)},
@@ -47,15 +47,8 @@ PAGE_GOLD = Gold(
 
 
 def error(start: int, end: int, severity: int | None = 4) -> ErrorSpan:
-    return ErrorSpan(
-        text=OUTPUT[start:end],
-        start=start,
-        end=end,
-        explanation="wrong",
-        severity=severity,
-        category="Sort",
-        located=Located.EXACT,
-    )
+    fields = {"explanation": "wrong", "severity": severity, "category": "Sort"}
+    return located(OUTPUT[start:end], start, **fields)
 
 
 def marked(start: int, end: int, severity: int | None = 4, *, by: str = "") -> GoldSpan:
@@ -256,18 +249,7 @@ def test_a_judge_that_marks_what_people_mark_agrees_with_them(
     assert agreement.over_annotations[0].surplus.value == 0
 
 
-def page_error(start: int, end: int) -> ErrorSpan:
-    return ErrorSpan(
-        text=OUTPUT[start:end],
-        start=start,
-        end=end,
-        explanation="wrong",
-        severity=4,
-        located=Located.EXACT,
-    )
-
-
-PAGE_FOUND: tuple[Marking, ...] = (("j", "a", OUTPUT, (page_error(0, 6),)), ("j", "b", OUTPUT, ()))
+PAGE_FOUND: tuple[Marking, ...] = (("j", "a", OUTPUT, (error(0, 6),)), ("j", "b", OUTPUT, ()))
 
 TASK = SpanTask(
     aspect="fluency",
@@ -285,7 +267,7 @@ def rated(name: str, *scores: float) -> Segment:
 
 
 def compared(task: SpanTask) -> AspectSpans:
-    return aspect_spans(task, FEW_DRAWS)
+    return aspect_spans(task, FEW)
 
 
 def page_of(findings: Sequence[AspectSpans], annotators: Sequence[PairFinding]) -> str:
@@ -299,7 +281,7 @@ def test_gamma_takes_each_reading_for_a_text_of_its_own() -> None:
         PAGE_GOLD.spans,
         readers=PAGE_GOLD.readers,
         groups=TASK.groups,
-        settings=FEW_DRAWS,
+        settings=FEW,
     ).judges
     assert whole.gamma is not None
     # Eve's span is found; Joe's reading has none, so that it is left alone: 1 of 3 / 2 spans.
@@ -309,15 +291,13 @@ def test_gamma_takes_each_reading_for_a_text_of_its_own() -> None:
 
 def test_without_any_verdict_there_is_no_gamma() -> None:
     silent = tuple((judge, name, output, None) for judge, name, output, _ in PAGE_FOUND)
-    (one,) = span_agreement(silent, PAGE_GOLD.spans, settings=FEW_DRAWS).judges
+    (one,) = span_agreement(silent, PAGE_GOLD.spans, settings=FEW).judges
     assert one.gamma is not None
     assert math.isnan(one.gamma.gamma)
 
 
 def test_no_draws_give_figures_without_intervals() -> None:
-    (one,) = span_agreement(
-        PAGE_FOUND, PAGE_GOLD.spans, settings=replace(FEW_DRAWS, draws=0)
-    ).judges
+    (one,) = span_agreement(PAGE_FOUND, PAGE_GOLD.spans, settings=Settings(draws=0)).judges
     figure = one.figures["characters.micro.f1"]
     assert figure.value == 1
     assert math.isnan(figure.low)
@@ -328,9 +308,8 @@ def test_top_rated_are_texts_with_the_best_score_of_every_rater() -> None:
     texts = [rated("a", 5, 5), rated("b", 5, 4), rated("c", 1)]
     found = top_rated_texts(texts, aspect="fluency")
     assert (found.best, found.texts) == (5.0, frozenset({"a"}))
-    assert not top_rated_texts(
-        texts[:2], aspect="fluency"
-    ).texts  # two different scores say too little
+    # Two different scores say too little.
+    assert not top_rated_texts(texts[:2], aspect="fluency").texts
     assert not top_rated_texts(texts, aspect="style").texts
 
 
@@ -349,7 +328,7 @@ def test_errors_in_top_rated_texts_are_counted_beside_gold_spans() -> None:
 def test_the_page_shows_judges_systems_and_annotators() -> None:
     found = compared(TASK)
     lengths = {name: len(output) for _, name, output, _ in PAGE_FOUND}
-    pairs = [*annotator_pairs(PAGE_GOLD._replace(lengths=lengths), settings=FEW_DRAWS)]
+    pairs = [*annotator_pairs(PAGE_GOLD._replace(lengths=lengths), settings=FEW)]
     page = page_of([found], pairs)
     assert "| j | 2 | 3 | " in page
     assert "| j | x | 1 | " in page
@@ -371,7 +350,7 @@ def test_the_answer_measures_a_single_judge_and_names_the_best_of_several() -> N
         return str(report_markdown(agreement_report(findings)))
 
     scale = "(0: no character in common, 1: the same ones)"
-    misplaced: Marking = ("k", "a", OUTPUT, (page_error(20, 22),))
+    misplaced: Marking = ("k", "a", OUTPUT, (error(20, 22),))
     assert f"spans of `k` agree with people's by an F1 of 0.00 {scale}" in answer(misplaced)
     assert "spans of `j` agree best with people's" in answer(misplaced, *PAGE_FOUND)
 

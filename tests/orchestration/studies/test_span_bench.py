@@ -1,14 +1,14 @@
 """The figures of a span bench: on ten rows whose sums are written beside them."""
 
 import math
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of
 from fakes.marked_texts import ANSWERS, marked_texts, write_rows
+from fakes.repairing import opened
 
 from spanjury.judges.core import (
     ConfigError,
@@ -22,12 +22,9 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report import Paragraph
+from spanjury.orchestration.report import Report as Document
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.prose import plain_text
 from spanjury.orchestration.studies.estimates import Settings
@@ -60,6 +57,8 @@ from spanjury.orchestration.studies.span_bench.gold import (
 from spanjury.orchestration.studies.span_bench.tables import bench_report
 
 FAST = Settings(draws=50)
+ANSWERED = {("judge", name): answer for name, answer in ANSWERS.items()}
+EXAMINEE = Examinee(signature="j", seats={"judge": "judge|1"})
 
 
 @pytest.fixture
@@ -70,9 +69,16 @@ def texts(tmp_path: Path) -> tuple[BenchText, ...]:
 @pytest.fixture
 def findings(texts: tuple[BenchText, ...]) -> Findings:
     known = tuple(text for text in texts if text.is_known)
-    answers = {("judge", name): one for name, one in ANSWERS.items()}
     ten = BenchSet(name="ten", texts=known, unknown=len(texts) - len(known))
-    return findings_of([ten], answers, judges=["judge"], settings=FAST)
+    return findings_of([ten], ANSWERED, judges=["judge"], settings=FAST)
+
+
+def report_of(findings: Findings) -> Document:
+    return bench_report(findings, examinee=EXAMINEE, data=["ten.jsonl"])
+
+
+def page_of(findings: Findings) -> str:
+    return report_markdown(report_of(findings))
 
 
 def of(findings: Findings, judge: str) -> Finding:
@@ -156,12 +162,7 @@ def test_decisions_are_counted_by_the_kind_of_the_marked_errors(findings: Findin
     assert (entities.name, entities.texts, predicates.name) == ("EntE", 4, "PredE")
     counts = [entities.decisions[one] for one in (Decision.OK, Decision.UNSURE, Decision.FAULTY)]
     assert counts == [1, 0, 2]  # one has no answer
-    page = report_markdown(
-        bench_report(
-            findings, examinee=Examinee(signature="j", seats={"judge": "judge|1"}), data=["x"]
-        )
-    )
-    assert "| EntE | judge | 4 | 1 | 0 | 2 |" in page
+    assert "| EntE | judge | 4 | 1 | 0 | 2 |" in page_of(findings)
 
 
 def test_categories_have_their_precision_and_kinds_their_recall(findings: Findings) -> None:
@@ -212,9 +213,8 @@ def test_a_gain_is_the_difference_to_the_baseline_of_new_words(findings: Finding
 def test_a_gain_is_over_the_texts_that_both_have_answered(texts: tuple[BenchText, ...]) -> None:
     pair = [text for text in texts if text.segment.segment_id in {"one", "missed"}]
     bare = replace(pair[1], segment=replace(pair[1].segment, inputs={}))  # no word of it is new
-    answers = {("judge", name): one for name, one in ANSWERS.items()}
     ten = BenchSet(name="s", texts=(pair[0], bare))
-    judge = of(findings_of([ten], answers, judges=["judge"], settings=FAST), "judge")
+    judge = of(findings_of([ten], ANSWERED, judges=["judge"], settings=FAST), "judge")
     # Of the first text alone: 2 of 5 marked and 2 gold, less 0 of 4 and 2.
     assert judge.gains["characters.f1"].value == pytest.approx(4 / 7)
     assert judge.figures["characters.f1"].value == pytest.approx(4 / 9)
@@ -230,8 +230,7 @@ def test_groups_of_texts_have_figures_of_their_own(texts: tuple[BenchText, ...])
             if text.is_known
         ),
     )
-    answers = {("judge", name): one for name, one in ANSWERS.items()}
-    found = findings_of([ten], answers, judges=["judge"], settings=FAST)
+    found = findings_of([ten], ANSWERED, judges=["judge"], settings=FAST)
     x, y = of(found, "judge").groups
     assert (x.name, y.name) == ("x", "y")
     assert (x.coverage.faulty, x.coverage.error_free) == ((1, 2), (1, 1))
@@ -242,9 +241,7 @@ def test_groups_of_texts_have_figures_of_their_own(texts: tuple[BenchText, ...])
     assert math.isnan(y.figures["flagged.faulty"].value)
     assert [one.name for one in of(found, "new words").groups] == ["x", "y"]
     assert of(found, "everything").groups == ()
-    examinee = Examinee(signature="j", seats={"judge": "judge|1"})
-    page = report_markdown(bench_report(found, examinee=examinee, data=["ten.jsonl"]))
-    assert "| x | judge | 1 of 2 | 1 of 1 | 1.000 | 1.000 | 1.000 |" in page
+    assert "| x | judge | 1 of 2 | 1 of 1 | 1.000 | 1.000 | 1.000 |" in page_of(found)
 
 
 def test_a_failure_is_in_no_figure_and_in_the_coverage_of_all(findings: Findings) -> None:
@@ -277,29 +274,22 @@ def test_intervals_hold_the_figure_and_vanish_where_all_draws_are_alike(findings
 
 def test_a_source_is_drawn_with_all_its_texts(texts: tuple[BenchText, ...]) -> None:
     one = [text for text in texts if text.segment.segment_id in {"one", "clean"}]
-    answers = {("judge", name): answer for name, answer in ANSWERS.items()}
-    found = findings_of([BenchSet(name="s", texts=tuple(one))], answers, judges=["judge"])
+    found = findings_of([BenchSet(name="s", texts=tuple(one))], ANSWERED, judges=["judge"])
     assert found.sets[0].sources == 1
     assert all(math.isnan(one.low) for one in of(found, "judge").figures.values())
     assert of(found, "judge").figures["score.auroc"].value == 1
 
 
 def test_the_answer_says_that_the_cut_off_was_chosen_on_these_texts(findings: Findings) -> None:
-    examinee = Examinee(signature="j", seats={"judge": "judge|1"})
-    report = bench_report(findings, examinee=examinee, data=["ten.jsonl"])
-    assert "(the better of two on these texts, so the figure is optimistic)" in plain_text(
-        report.answer
-    )
+    answer = plain_text(report_of(findings).answer)
+    assert "(the better of two on these texts, so the figure is optimistic)" in answer
 
 
 def test_the_legend_of_a_terminal_explains_only_columns_that_are_there(findings: Findings) -> None:
     def legend(found: Findings) -> str:
-        report = bench_report(
-            found, examinee=Examinee(signature="j", seats={"judge": "judge|1"}), data=["ten.jsonl"]
-        )
         (reading,) = (
             block.text
-            for block in report.sections
+            for block in report_of(found).sections
             if isinstance(block, Paragraph) and block.only == "terminal"
         )
         return plain_text(reading)
@@ -319,8 +309,7 @@ def test_a_set_without_texts_has_no_rows() -> None:
 
 
 def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> None:
-    examinee = Examinee(signature="j", seats={"judge": "judge|1"})
-    page = report_markdown(bench_report(findings, examinee=examinee, data=["ten.jsonl"]))
+    page = page_of(findings)
     assert "9 texts of 5 sources; 6 with errors, at 5 places, 3 without; 5 with people" in page
     assert "| judge | 6 of 7 | 0.467 [" in page
     assert "| judge | 8 of 9 | 0.733" in page
@@ -329,10 +318,8 @@ def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> Non
     assert "| PredE | 1 | 1 | 0.400" in page
     assert "{}" not in page
     assert "AUROC of P |" in page
-    sets = [replace(findings.sets[0], findings=findings.sets[0].findings[1:])]
-    bare = report_markdown(
-        bench_report(replace(findings, sets=tuple(sets)), examinee=examinee, data=["x"])
-    )
+    without_judge = replace(findings.sets[0], findings=findings.sets[0].findings[1:])
+    bare = page_of(replace(findings, sets=(without_judge,)))
     overview = bare.partition("## Overview")[2].partition("\n## ")[0]
     assert "AUROC of score |" in overview
     assert "AUROC of P |" not in overview  # no baseline estimates one
@@ -345,9 +332,7 @@ def test_a_judge_without_spans_on_marked_texts_has_no_table_of_categories(
     judge, *others = findings.sets[0].findings
     silent = [replace(each, spans=0, texts=0) for each in judge.categories]
     own = replace(findings.sets[0], findings=(replace(judge, categories=tuple(silent)), *others))
-    examinee = Examinee(signature="j", seats={"judge": "judge|1"})
-    shown = bench_report(replace(findings, sets=(own,)), examinee=examinee, data=["x"])
-    assert "precision by category" not in report_markdown(shown)
+    assert "precision by category" not in page_of(replace(findings, sets=(own,)))
 
 
 def test_a_card_has_a_measure_for_each_figure_of_each_set(findings: Findings) -> None:
@@ -506,31 +491,25 @@ def omission() -> ErrorSpan:
     )
 
 
-async def judged(*judges: FixedJudge, bench: Bench, stop: bool = False) -> BenchResult:
-    @asynccontextmanager
-    async def open_panel(_: str) -> AsyncIterator[Panel]:
-        yield Panel(
-            seats=tuple(Seat(name=judge.name, judge=judge) for judge in judges),
-            aggregation=mean,
-            aggregation_name="mean",
-            consolidator=RuleConsolidator(),
-        )
+async def judged(*judges: FixedJudge, texts: tuple[BenchText, ...]) -> BenchResult:
+    """Have the judges examined on the first text."""
 
-    token = StopToken()
-    if stop:
-        token.request("enough")
+    panel = panel_of(*judges, names=[judge.name for judge in judges])
+    one = tuple(text for text in texts if text.segment.segment_id == "one")
+    bench = Bench(sets=(BenchSet(name="one", texts=one),), settings=FAST)
     record = Recorder(lambda _: None)
-    run = ExamRun(open_panel=open_panel, workers=2, stop_token=token, record=record)
+    run = ExamRun(
+        open_panel=lambda _: opened(panel), workers=2, stop_token=StopToken(), record=record
+    )
     return await run_bench(bench, run)
 
 
 async def test_the_panel_and_its_seats_are_measured_apart(texts: tuple[BenchText, ...]) -> None:
-    one = tuple(text for text in texts if text.segment.segment_id == "one")
     says = Report(score=2, spans=(mark("aa bb cc", "bb"), omission()), error_probability=0.75)
     result = await judged(
         FixedJudge(says=says, name="marks"),
         FixedJudge(says=JudgeError("out of order"), name="fails"),
-        bench=Bench(sets=(BenchSet(name="one", texts=one),), settings=FAST),
+        texts=texts,
     )
     answer = result.answers["marks", "one"]
     assert isinstance(answer, Answer)
@@ -544,34 +523,24 @@ async def test_the_panel_and_its_seats_are_measured_apart(texts: tuple[BenchText
 
 
 async def test_a_seat_decides_as_a_panel_of_its_own(texts: tuple[BenchText, ...]) -> None:
-    one = tuple(text for text in texts if text.segment.segment_id == "one")
     grave = Report(score=2, spans=(mark("aa bb cc", "bb", severity=4),))
     result = await judged(
         FixedJudge(says=grave, name="stern"),
         FixedJudge(says=Report(score=5), name="mild"),
-        bench=Bench(sets=(BenchSet(name="one", texts=one),), settings=FAST),
+        texts=texts,
     )
     decisions = {
         judge: answer.decision
         for (judge, _), answer in result.answers.items()
         if isinstance(answer, Answer)
     }
-    assert decisions == {
-        PANEL: Decision.FAULTY,
-        "stern": Decision.FAULTY,
-        "mild": Decision.OK,
-    }
+    assert decisions == {PANEL: Decision.FAULTY, "stern": Decision.FAULTY, "mild": Decision.OK}
 
 
 async def test_a_judge_alone_is_called_by_its_name(texts: tuple[BenchText, ...]) -> None:
-    one = tuple(text for text in texts if text.segment.segment_id == "one")
-    result = await judged(
-        FixedJudge(says=Report(score=5), name="alone"),
-        bench=Bench(sets=(BenchSet(name="one", texts=one),), settings=FAST),
-    )
-    assert [one.judge for one in result.findings.sets[0].findings if one.role != "baseline"] == [
-        "alone"
-    ]
+    result = await judged(FixedJudge(says=Report(score=5), name="alone"), texts=texts)
+    (alone,) = (one for one in result.findings.sets[0].findings if one.role != "baseline")
+    assert alone.judge == "alone"
 
 
 def test_a_bench_needs_texts_of_which_something_is_known() -> None:

@@ -48,8 +48,8 @@ from spanjury.stats.spans.span_detection import (
 )
 from spanjury.stats.weighted import Weighted, by_owner, mean_drop, of_items
 
-_NO_NAMES: Mapping[str, str] = MappingProxyType({})
-_NO_READERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+_Verdicts = dict[str, tuple[str, tuple[ErrorSpan, ...] | None]]
+"""Id of the segment -> its output, and the spans that a judge marked; None without a verdict."""
 
 
 class SpanPair(NamedTuple):
@@ -106,7 +106,7 @@ def collected(
     Raise `DataError` if a judge speaks of a text twice, or a gold span runs over the end of
     its text.
     """
-    by_judge: dict[str, dict[str, tuple[str, tuple[ErrorSpan, ...] | None]]] = {}
+    by_judge: dict[str, _Verdicts] = {}
     for judge, segment_id, output, spans in markings:
         texts = by_judge.setdefault(judge, {})
         if segment_id in texts:
@@ -117,11 +117,7 @@ def collected(
 
 
 def _score_arrays(
-    judge: str,
-    texts: Mapping[str, tuple[str, tuple[ErrorSpan, ...] | None]],
-    gold: Gold,
-    *,
-    sources: Mapping[str, str],
+    judge: str, texts: _Verdicts, gold: Gold, *, sources: Mapping[str, str]
 ) -> ScoreArrays:
     judged: dict[str, tuple[ErrorSpan, ...]] = {}
     for segment_id, (output, spans) in texts.items():
@@ -204,18 +200,16 @@ def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnn
     clean = gold == 0
     counts = np.where(clean, score_arrays.marked, np.nan)
     graded = list(filter(None, compress(score_arrays.severities, clean)))
-    figures = estimates(
-        {("spans", "surplus"): mean_drop([counts, score_arrays.marked - gold / readings])},
-        sources=score_arrays.sources,
-        settings=settings,
-    )
+    means = mean_drop([counts, score_arrays.marked - gold / readings])
+    effects: Effects = {("spans", "surplus"): means}
+    figures = estimates(effects, sources=score_arrays.sources, settings=settings)
     return OverAnnotation(
         judge=score_arrays.judge,
         flawless=int(clean.sum()),
         erring=_erring(score_arrays, clean, settings=settings),
         histogram=tuple(np.bincount(score_arrays.marked[clean].astype(np.int64)).tolist()),
-        mean_severity=float(mean_of_defined([fmean(severities) for severities in graded])),
-        max_severity=float(mean_of_defined([max(severities) for severities in graded])),
+        mean_severity=float(mean_of_defined(list(map(fmean, graded)))),
+        max_severity=float(mean_of_defined(list(map(max, graded)))),
         **figures,
     )
 
@@ -271,9 +265,9 @@ def span_agreement(
     markings: Iterable[Marking],
     gold: Mapping[str, tuple[GoldSpan, ...]],
     *,
-    readers: Mapping[str, tuple[str, ...]] = _NO_READERS,
-    groups: Mapping[str, str] = _NO_NAMES,
-    sources: Mapping[str, str] = _NO_NAMES,
+    readers: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    groups: Mapping[str, str] = MappingProxyType({}),
+    sources: Mapping[str, str] = MappingProxyType({}),
     settings: Settings = DEFAULTS,
 ) -> SpanAgreement:
     """Compare what judges found, on one aspect, with what people marked.
@@ -343,12 +337,10 @@ def _effects(score_arrays: ScoreArrays) -> Effects:
             names = tuple(f"{measure}.{average}.{part}" for part in Agreement._fields)
             effects[names] = by_owner(effect_of(rows), owner)
     names = tuple(f"detection.{part}" for part in Detection._fields)
-    effects[names] = by_owner(
-        detection_effect(score_arrays.marked[owner], score_arrays.gold), owner
-    )
-    effects["quotes.hallucinated",] = hallucination_effect(
-        score_arrays.hallucinated, score_arrays.quotes
-    )
+    detected = detection_effect(score_arrays.marked[owner], score_arrays.gold)
+    effects[names] = by_owner(detected, owner)
+    quotes = score_arrays.quotes
+    effects["quotes.hallucinated",] = hallucination_effect(score_arrays.hallucinated, quotes)
     totals = np.bincount(owner, score_arrays.gold, minlength=len(score_arrays.texts))
     people = totals / np.bincount(owner, minlength=len(score_arrays.texts))
     counts = np.stack([score_arrays.marked, people])
@@ -357,7 +349,6 @@ def _effects(score_arrays: ScoreArrays) -> Effects:
 
 
 def _part(score_arrays: ScoreArrays, inside: NDArray[np.bool_]) -> ScoreArrays:
-    """Return the score arrays of some of the texts."""
     readings = inside[score_arrays.owner]
     return replace(
         score_arrays,

@@ -133,14 +133,9 @@ Compare = Callable[[Sequence[Mark], Sequence[Mark]], Overlap]
 def overlaps(side: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
     """Compare two sides on the same texts.
 
-    Spans without a place are skipped, and of ``graded`` those without a severity too; it is
-    NaN throughout if one side has spans and never a severity. So is ``hard`` if one side never
-    has a category.
-
-    Returns
-    -------
-    dict
-        Measure, as in `MEASURES` -> shape ``(texts, 3)``: `Overlap` of each text.
+    Return measure, as in `MEASURES` -> `Overlap` of each text, shape ``(texts, 3)``. Spans without
+    a place are skipped, and of ``graded`` those without a severity too; it is NaN throughout if one
+    side has spans and never a severity. So is ``hard`` if one side never has a category.
     """
     rows = {
         name: np.array(
@@ -158,11 +153,8 @@ def overlaps(side: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
 def category_overlaps(side: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
     """Compare two sides category by category, on the same texts.
 
-    Returns
-    -------
-    dict
-        Category, in the order of the alphabet -> shape ``(texts, 3)``: `Overlap` of each text;
-        empty if one side has no categories.
+    Return category, in the order of the alphabet -> `Overlap` of each text, shape ``(texts, 3)``;
+    empty if one side has no categories.
     """
     if not (named_categories(side) and named_categories(gold)):
         return {}
@@ -187,19 +179,16 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
     meanings: dict[str, str] = {}
     for pair in pairs:
         judge, sign, people = pair.partition("=")
+        meaning, problem = sorts.get(_folded(people)), ""
         if not sign or not judge.strip() or not people.strip():
-            raise ConfigError(
-                f"--category {pair!r}: expected JUDGE=GOLD, as hallucination=Addition"
-            )
-        if _folded(people) not in sorts:
+            problem = "expected JUDGE=GOLD, as hallucination=Addition"
+        elif meaning is None:
             names = ", ".join(sorted(sorts.values())) or "none at all"
-            raise ConfigError(
-                f"--category {pair!r}: people marked no {people!r}; they marked {names}"
-            )
-        if meanings.setdefault(_folded(judge), sorts[_folded(people)]) != sorts[_folded(people)]:
-            raise ConfigError(
-                f"--category {pair!r}: {judge!r} was paired with another category before; keep one"
-            )
+            problem = f"people marked no {people!r}; they marked {names}"
+        elif meanings.setdefault(_folded(judge), meaning) != meaning:
+            problem = f"{judge!r} was paired with another category before; keep one"
+        if problem:
+            raise ConfigError(f"--category {pair!r}: {problem}")
     return meanings
 
 
@@ -224,12 +213,6 @@ def hard_overlap(predicted: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
     """Count the characters that both sides mark with the same category.
 
     Characters of each category are counted once on each side, and added up over categories.
-
-    Examples
-    --------
-    >>> mark = GoldSpan(start=0, end=4, category="Name")
-    >>> hard_overlap([mark], [mark, GoldSpan(start=2, end=8, category="Number")])
-    Overlap(both=4.0, predicted=4.0, gold=10.0)
     """
     parts = [_of_category(name, predicted, gold) for name in named_categories([predicted], [gold])]
     parts.append(_of_category("", predicted, gold)._replace(both=0.0))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from spanjury.judges.core import (
     Result,
     Segment,
 )
-from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
+from spanjury.judges.reader.windows import sentence_windows
 from spanjury.orchestration.report import Cell, Paragraph, Report, numeric, table
 from spanjury.orchestration.studies.distillation.targets import Row
 from spanjury.orchestration.studies.distillation.training_set import (
@@ -94,7 +95,13 @@ def labelled_windows(example: TokenExample, *, room: int = ROOM) -> Iterator[Lab
     if is_bag and len(windows) > 1:
         return
     for window in windows:
-        labels = _word_labels(window, example.spans)
+        labels = tuple(
+            next(
+                (s.label for s in example.spans if s.start < token.end and token.start < s.end),
+                Label.SUPPORTED,
+            )
+            for token in window.tokens
+        )
         errors = {label for label in labels if label > 0}
         sentence = example.label if is_bag else joint_label(errors)
         share = sum(label > 0 for label in labels) / len(labels)
@@ -145,16 +152,6 @@ def _spans_of_claims(example: TokenExample, text: ClaimText) -> tuple[tuple[int,
         (max(span.start, first) - text.start, min(span.end, last) - text.start, span.label)
         for span in example.spans
         if span.start < last and first < span.end
-    )
-
-
-def _word_labels(window: SentenceWindow, spans: Sequence[LabelledSpan]) -> tuple[Label, ...]:
-    return tuple(
-        next(
-            (span.label for span in spans if span.start < token.end and token.start < span.end),
-            Label.SUPPORTED,
-        )
-        for token in window.tokens
     )
 
 
@@ -263,6 +260,20 @@ def group_of(segment: Segment) -> str:
     return group if isinstance(group, str) else ""
 
 
+def of_row(row: Row) -> partial[TokenExample]:
+    """Return what makes examples of a row; they lack a label, its origin and a group."""
+    return partial(
+        TokenExample,
+        dataset=row.dataset,
+        row=row.segment.segment_id,
+        input_id=row.input_id,
+        inputs=dict(row.segment.inputs),
+        output=row.segment.output,
+        split=row.split,
+        licence=row.licence,
+    )
+
+
 def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExample]:
     """Yield an example for each row of which is known whether its source supports it.
 
@@ -274,18 +285,11 @@ def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExa
         label = _label(row.segment.meta, spans)
         if label is None:
             continue
-        yield TokenExample(
-            dataset=row.dataset,
-            row=row.segment.segment_id,
-            input_id=row.input_id,
-            inputs=dict(row.segment.inputs),
-            output=row.segment.output,
+        yield of_row(row)(
             spans=spans if label > 0 else (),
             label=label,
             group=f"{row.dataset} {group_of(row.segment) or row.input_id}",
-            split=row.split,
             made_of="people",
-            licence=row.licence,
             copies=copies,
         )
 
@@ -301,18 +305,12 @@ def examples_of_panel(
         if result.aspect.kind != "grounding" or result.report.score is None:
             continue
         spans = tuple(_spans(result.report.spans, None))
-        yield TokenExample(
-            dataset=row.dataset,
-            row=row.segment.segment_id,
-            input_id=row.input_id,
+        yield of_row(row)(
             inputs=result.aspect.view(row.segment.inputs),
-            output=row.segment.output,
             spans=spans,
             label=Label.ERROR if spans else Label.SUPPORTED,
             group=f"{row.dataset} {row.segment.segment_id}",
-            split=row.split,
             made_of="panel",
-            licence=row.licence,
             copies=copies,
         )
 

@@ -22,7 +22,11 @@ from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 from spanjury.orchestration.studies.distillation.damage import Harm
 from spanjury.orchestration.studies.distillation.targets import Row
-from spanjury.orchestration.studies.distillation.tokens.example import LabelledSpan, TokenExample
+from spanjury.orchestration.studies.distillation.tokens.example import (
+    LabelledSpan,
+    TokenExample,
+    of_row,
+)
 from spanjury.orchestration.studies.distillation.training_set import Split
 from spanjury.orchestration.studies.estimates import grouped
 from spanjury.perturbations import Case, Damage, NothingToDamageError
@@ -44,7 +48,6 @@ class _Sort:
     key: str
     """The key that names a record."""
     names: Sequence[str]
-    """Names to draw from."""
     values: Mapping[str, Sequence[int | str]]
     """Other key -> values to draw from; two numbers are the ends of a range."""
     flags: Mapping[str, tuple[str, str]]
@@ -138,7 +141,6 @@ def _false_value(records: Sequence[Record], value: Value, *, key: str, rng: Gene
 def _sentence(
     sort: _Sort, record: Record, *, key: str, value: Value, pattern: str
 ) -> tuple[str, str]:
-    """Return a sentence about a record, and the part that states the value."""
     name = str(record[sort.key])
     if isinstance(value, bool):
         stated = sort.flags[key][0 if value else 1]
@@ -265,18 +267,9 @@ def _pair(
 ) -> Iterator[TokenExample]:
     harm, damage = damaged
     label = Label.ABSENT if harm.rule in _ABSENT else Label.CONTRADICTED
-    shared = partial(
-        TokenExample,
-        dataset=row.dataset,
-        row=row.segment.segment_id,
-        input_id=row.input_id,
-        inputs=dict(row.segment.inputs),
-        group=f"twins {number}",
-        split=row.split,
-        licence=row.licence,
-    )
-    yield shared(output=clean, label=Label.SUPPORTED, made_of="copy or clean text")
-    yield shared(
+    twin = partial(of_row(row), group=f"twins {number}")
+    yield twin(output=clean, label=Label.SUPPORTED, made_of="copy or clean text")
+    yield twin(
         output=damage.text,
         spans=tuple(_widened(interval, damage.text, label) for interval in damage.places),
         label=label,
@@ -322,7 +315,8 @@ def copied_sentence(source: str, rng: Generator) -> str:
     start, end = fitting[int(rng.integers(len(fitting)))]
     text = " ".join(source[start:end].split())
     if rng.random() < _SHORTENED:
-        text = _shortened(text)
+        text = _ASIDE.sub("", _LEADING.sub("", _SPEAKER.sub("", text)))
+        text = text[:1].upper() + text[1:]
     if rng.random() < _LOWER:
         text = text.lower()
     return tokenised(text) if rng.random() < _TOKENISED else text
@@ -337,8 +331,3 @@ def tokenised(text: str) -> str:
     "Ann 's dog barked , twice ."
     """
     return " ".join(_CLITIC.sub(r"\1 '\2", _MARK.sub(r" \1 ", text)).split())
-
-
-def _shortened(text: str) -> str:
-    text = _ASIDE.sub("", _LEADING.sub("", _SPEAKER.sub("", text)))
-    return text[:1].upper() + text[1:]

@@ -95,17 +95,12 @@ def _fitted(verdicts: Sequence[Verdict]) -> Calibration | None:
         return None
     counts = Counter((verdict.dataset, verdict.faulty) for verdict in verdicts)
     weights = [1.0 / counts[verdict.dataset, verdict.faulty] for verdict in verdicts]
+    weighed = list(zip(verdicts, weights, strict=True))
     slope, intercept = logistic(
-        [
-            (_log_odds(verdict.probability), float(verdict.faulty), weight)
-            for verdict, weight in zip(verdicts, weights, strict=True)
-        ]
+        [(_log_odds(each.probability), float(each.faulty), weight) for each, weight in weighed]
     )
     scaled = Calibration(slope=max(_LEAST_SLOPE, slope), intercept=intercept)
-    points = [
-        (scaled.calibrated(verdict.probability), verdict.faulty, weight)
-        for verdict, weight in zip(verdicts, weights, strict=True)
-    ]
+    points = [(scaled.calibrated(each.probability), each.faulty, w) for each, w in weighed]
     right = sorted(((p, weight) for p, faulty, weight in points if not faulty), reverse=True)
     wrong = sorted((p, weight) for p, faulty, weight in points if faulty)
     threshold = min(1.0, _edge(right) + _ABOVE)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from fakes.judges import ASPECT, mark
 from numpy.random import default_rng
+from numpy.typing import NDArray
 
+from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.calibration.findings import (
@@ -66,14 +68,23 @@ def texts(some: Sequence[TextOnAspect]) -> CalibrationTexts:
     return CalibrationTexts(aspect=ASPECT, texts=tuple(some), made_on="made-up texts")
 
 
+def scored(scores: NDArray[np.float64], human: NDArray[np.float64]) -> CalibrationTexts:
+    pairs = zip(scores.tolist(), human.tolist(), strict=True)
+    return texts([text(n, score, by_people) for n, (score, by_people) in enumerate(pairs)])
+
+
+def thresholds_of(marked: CalibrationTexts) -> Thresholds:
+    made = fit_thresholds(marked, Terms(rate=0.1))
+    assert made is not None
+    return made
+
+
 def drawn(number: int, *, seed: int) -> CalibrationTexts:
     """Draw texts of which half have an error, with scores that are far too high but in order."""
     rng = default_rng(seed)
     clean = rng.random(number) < 0.5
     scores = 4 + 1 / (1 + np.exp(-rng.normal(np.where(clean, 1, -1), 1)))
-    human = np.where(clean, 5.0, 2.0)
-    pairs = zip(scores.tolist(), human.tolist(), strict=True)
-    return texts([text(n, score, by_people) for n, (score, by_people) in enumerate(pairs)])
+    return scored(scores, np.where(clean, 5.0, 2.0))
 
 
 @pytest.mark.heavy
@@ -87,8 +98,7 @@ def test_a_threshold_keeps_its_promise_over_a_thousand_sets_of_marks() -> None:
         scores = (5 - 4 * rng.beta(1, 3, marked + new)).tolist()
         made = texts([text(n, score, 5.0) for n, score in enumerate(scores)])
         inside = np.arange(marked + new) < marked
-        thresholds = fit_thresholds(made.part(inside), Terms(rate=0.1))
-        assert thresholds is not None
+        thresholds = thresholds_of(made.part(inside))
         unsure, _ = alarms(made.part(~inside).suspicions(), thresholds)
         raised[split] = unsure.mean()
     error = raised.std() / math.sqrt(splits)
@@ -156,44 +166,37 @@ def test_a_grave_error_counts_as_an_alarm() -> None:
     plain = [text(n, 4, 5.0, probability=n / 20, stating=by) for n in range(18)]
     grave = [text(n, 4, 5.0, probability=0.0, is_grave=True, stating=by) for n in (18, 19)]
     with_one = texts([*plain, *grave[:1]])
-    made = fit_thresholds(with_one, Terms(rate=0.1))
-    assert made is not None
+    made = thresholds_of(with_one)
     assert alarms(with_one.suspicions(), made)[0].sum() == 1
     assert fit_thresholds(texts([*plain, *grave]), Terms(rate=0.1)) is None
 
 
 def test_a_grave_error_is_no_alarm_where_scores_are_compared() -> None:
     grave = texts([text(n, 4, 5.0, is_grave=True) for n in range(20)])
-    made = fit_thresholds(grave, Terms(rate=0.1))
-    assert made is not None
+    made = thresholds_of(grave)
     assert alarms(grave.suspicions(), made)[0].sum() == 0
 
 
 def test_the_alarms_of_a_threshold_are_those_that_are_promised() -> None:
-    made = fit_thresholds(texts([text(n, 2 + n / 10, 5.0) for n in range(20)]), Terms(rate=0.1))
-    assert made is not None
+    made = thresholds_of(texts([text(n, 2 + n / 10, 5.0) for n in range(20)]))
     assert (made.unsure_alarms, made.faulty_alarms) == (0.1, 0.05)
-    few = fit_thresholds(texts([text(n, 2 + n / 10, 5.0) for n in range(10)]), Terms(rate=0.1))
-    assert few is not None
+    few = thresholds_of(texts([text(n, 2 + n / 10, 5.0) for n in range(10)]))
     assert (few.faulty, few.faulty_alarms) == (math.inf, 0.0)
 
 
 def test_texts_on_which_a_seat_failed_set_no_threshold() -> None:
     usual = [text(n, 4.0, 5.0) for n in range(12)]
     failed = [text(n, 1.0, 5.0, scored=frozenset()) for n in range(12, 16)]
-    made = fit_thresholds(texts([*usual, *failed]), Terms(rate=0.1))
-    assert made is not None
+    made = thresholds_of(texts([*usual, *failed]))
     assert made.texts == 12
     assert made.judges == {"a"}
 
 
 def test_a_probability_is_the_signal_where_one_is_stated() -> None:
-    stated = [
-        text(n, 4.0, 5.0, probability=n / 20, stating=frozenset({"reader"})) for n in range(20)
-    ]
-    made = fit_thresholds(texts(stated), Terms(rate=0.1))
-    assert made is not None
-    assert (made.signal, made.judges) == ("probability", frozenset({"reader"}))
+    by = frozenset({"reader"})
+    stated = [text(n, 4.0, 5.0, probability=n / 20, stating=by) for n in range(20)]
+    made = thresholds_of(texts(stated))
+    assert (made.signal, made.judges) == ("probability", by)
     assert made.unsure == np.nextafter(0.9, 1)  # one of twenty, and a new one, are 2 of 21
     assert made.faulty == np.nextafter(0.95, 1)
 
@@ -390,20 +393,20 @@ def test_a_promise_is_a_share(terms: dict[str, float]) -> None:
         Terms(**terms)  # type: ignore[arg-type]  # fields by name
 
 
-def noisy(slope: float, *, seed: int, number: int = 120) -> CalibrationTexts:
+def noisy(slope: float, *, seed: int) -> CalibrationTexts:
     """Draw texts with people's scores from 1 to 5, and a panel's that rise with them by `slope`."""
-    rng = default_rng(seed)
-    human = rng.integers(1, 6, number)
+    rng, number = default_rng(seed), 120
+    human = rng.integers(1, 6, number).astype(np.float64)
     scores = np.clip(2.5 + slope * (human - 3) + rng.normal(0, 0.7, number), 1, 5)
-    pairs = zip(scores.tolist(), human.tolist(), strict=True)
-    return texts([text(n, score, float(by_people)) for n, (score, by_people) in enumerate(pairs)])
+    return scored(scores, human)
 
 
 def report_of(findings: AspectFindings) -> Report:
-    about = CalibrationFindings(
-        results="run", marks="marks", terms=QUICK, calibration=None, aspects=(findings,)
+    return calibration_report(
+        CalibrationFindings(
+            results="run", marks="marks", terms=QUICK, calibration=None, aspects=(findings,)
+        )
     )
-    return calibration_report(about)
 
 
 def answer_of(findings: AspectFindings) -> str:

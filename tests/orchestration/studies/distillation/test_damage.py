@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import PerturbationError
+from spanjury.judges.llm.distilled_form import read_verdict
 from spanjury.judges.llm.parse import located_errors
-from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.orchestration.studies.distillation.damage import (
     DamagedText,
     DamagePlan,

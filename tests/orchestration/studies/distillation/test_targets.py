@@ -20,7 +20,7 @@ from spanjury.judges.core import (
     SeatReport,
     Segment,
 )
-from spanjury.judges.llm.verdict_first import written_number
+from spanjury.judges.llm.distilled_form import written_number
 from spanjury.orchestration.studies.distillation.summary import Inventory, SeatScores
 from spanjury.orchestration.studies.distillation.targets import (
     Row,

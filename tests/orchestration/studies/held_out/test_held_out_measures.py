@@ -1,6 +1,7 @@
 """Reports beside targets, by examples worked out by hand."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,9 +93,8 @@ def test_every_figure_is_as_reckoned_by_hand() -> None:
 
 
 def test_another_grade_counts_half() -> None:
-    measures = measured(
-        collect_scores(CASES[:1], [Report(score=3, spans=(mark(TEXT, "opened in"),))])
-    )
+    graver = Report(score=3, spans=(mark(TEXT, "opened in"),))
+    measures = measured(collect_scores(CASES[:1], [graver]))
     assert measures["spans.f1"].value == 1
     assert measures["graded.f1"].value == 0.5  # severity 3 is major, 2 is minor
 
@@ -114,9 +114,7 @@ def test_an_interval_is_of_inputs_drawn_with_all_their_texts() -> None:
 def test_one_input_alone_has_no_interval() -> None:
     measures = measured(collect_scores(CASES[:2], SAID[:2]))
     assert measures["spans.f1"].value is not None
-    assert (
-        {one.low for one in measures.values()} == {one.high for one in measures.values()} == {None}
-    )
+    assert {bound for one in measures.values() for bound in (one.low, one.high)} == {None}
 
 
 def test_failures_are_counted_and_are_no_numbers() -> None:
@@ -147,20 +145,10 @@ def test_a_judge_that_always_says_the_same_has_no_correlation() -> None:
 
 
 def test_scores_of_other_scales_are_compared_in_points() -> None:
+    yes_no = replace(ASPECT, name="value", kind="content", scale=Scale(labels=("no", "yes")))
     case = target(score=1, input_id="a")
-    aspect = Case(
-        segment=case.segment,
-        aspect=type(ASPECT)(
-            name="value",
-            task=ASPECT.task,
-            definition="Is it good?",
-            kind="content",
-            scale=Scale(labels=("no", "yes")),
-        ),
-        target=Report(score=2),
-        input_id="b",
-    )
-    score_arrays = collect_scores([case, aspect], [Report(score=3), Report(score=1)])
+    other = replace(case, aspect=yes_no, target=Report(score=2), input_id="b")
+    score_arrays = collect_scores([case, other], [Report(score=3), Report(score=1)])
     assert score_arrays.target_score.tolist() == [0, 100]
     assert measured(score_arrays)["score.error"].value == pytest.approx((50 + 100) / 2)
 
@@ -174,16 +162,14 @@ def test_a_quotation_that_is_not_in_the_text_is_an_error_found_and_no_character(
 
 def test_cases_are_grouped_by_what_was_seen_in_training() -> None:
     task, name = ASPECT.task.name, ASPECT.name
-    seen = SeenInTraining(
-        tasks=frozenset({task}), aspects=frozenset({(task, name)}), damages=frozenset({"typo"})
-    )
+    aspects, typo = frozenset({(task, name)}), frozenset({"typo"})
+    seen = SeenInTraining(tasks=frozenset({task}), aspects=aspects, damages=typo)
     groups = groups_of(CASES, seen)
     assert list(groups) == ["", "seen-tasks", "seen-aspects", "seen-damages", "unseen-damages"]
     assert groups["seen-damages"].tolist() == [True, False, False, False, False]
     assert groups["unseen-damages"].tolist() == [False, False, True, False, True]
-    other = SeenInTraining(
-        tasks=frozenset(), aspects=frozenset({("story", name)}), damages=frozenset()
-    )
+    story, none = frozenset({("story", name)}), frozenset[str]()
+    other = SeenInTraining(tasks=none, aspects=story, damages=none)
     groups = groups_of(CASES, other)
     assert groups["unseen-tasks"].all()
     assert groups["unseen-aspects"].all()

@@ -48,23 +48,7 @@ class FinishedRow(NamedTuple):
 
     def result(self) -> Result:
         """Return the result that the row holds, without the reports of the seats."""
-        row = _FINISHED.decode(self.line)
-        report = PanelReport(
-            outcome=row.outcome,
-            score=row.score,
-            spans=row.spans,
-            reason=row.reason,
-            unasked=row.unasked,
-            error_probability=row.error_probability,
-            unverified=row.unverified,
-            signature=row.signature,
-            aggregation=row.aggregation,
-            consolidator=row.consolidator,
-            set_aside=row.set_aside,
-            left_out=row.left_out,
-            decision=row.decision,
-            basis=row.decision_basis,
-        )
+        report = PanelReport(**msgspec.structs.asdict(_FINISHED.decode(self.line)))
         return Result(segment=self.segment, aspect=self.aspect, report=report)
 
 
@@ -172,7 +156,7 @@ class _Row(msgspec.Struct):
 
 
 class _FinishedRow(msgspec.Struct):
-    """The part of a row that becomes the panel's report."""
+    """The part of a row that becomes the panel's report, under the names of its fields."""
 
     outcome: Outcome
     score: float | None
@@ -184,7 +168,7 @@ class _FinishedRow(msgspec.Struct):
     set_aside: tuple[str, ...]
     left_out: int
     decision: Decision | None
-    decision_basis: DecisionBasis | None
+    basis: DecisionBasis | None = msgspec.field(name="decision_basis")
     error_probability: float | None
     unasked: Unasked | None
     unverified: tuple[Unverified, ...] = ()

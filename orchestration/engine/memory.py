@@ -9,8 +9,9 @@ judge's place on its panel and the number of the sample within the assessment.
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from contextvars import ContextVar, Token
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Protocol
@@ -30,7 +31,6 @@ from spanjury.judges.core import (
     ModelError,
     Outcome,
     OverBudgetError,
-    ParseError,
     PermanentModelError,
     Reply,
     Report,
@@ -38,7 +38,6 @@ from spanjury.judges.core import (
     Rescoring,
     Segment,
     TemplateTokens,
-    reason_of,
 )
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.text import unlisted
@@ -52,7 +51,7 @@ from spanjury.orchestration.engine.memory_codec import (
     read_tokens,
     written,
 )
-from spanjury.orchestration.engine.seats import checked_report
+from spanjury.orchestration.engine.seats import checked_report, unscored
 
 FAILED = frozenset(Outcome) - USABLE
 """Outcomes of a judge that should have scored but did not."""
@@ -129,7 +128,7 @@ class RememberedJudge:
             try:
                 report = await self._assessed(segment, aspect, fresh=fresh)
             except (JudgeError, ModelError) as error:
-                await self.memory.put(key, written(_unscored(error)))
+                await self.memory.put(key, written(unscored(error)))
                 raise
             except OverBudgetError:
                 if kept is None:
@@ -145,7 +144,7 @@ class RememberedJudge:
         That happens when failures are retried and the report that was made from the replies is no
         longer stored, because the judge now parses them differently.
         """
-        with _Assessing(place=self.place, fresh=fresh) as assessment:
+        with _assessing(place=self.place, fresh=fresh) as assessment:
             report = await self.judge.assess(segment, aspect)
         again = self.again - UNANSWERED
         # The panel refuses anything that is not a report, which a plugin's judge may return.
@@ -182,7 +181,7 @@ class RememberedRescorable(RememberedJudge):
             if kept is not None and kept.report.outcome not in self.again:
                 return kept
             fresh = kept is not None and kept.report.outcome not in UNANSWERED
-            with _Assessing(place=self.place, fresh=fresh):
+            with _assessing(place=self.place, fresh=fresh):
                 rescoring = await self.judge.rescore(segment, aspect, spans)
             if type(rescoring.report) is Report:
                 await self.memory.put(key, written(rescoring))
@@ -358,12 +357,6 @@ class SilentModel:
         raise PermanentModelError(f"{self.signature} has not replied to this, and is not asked")
 
 
-def _unscored(error: JudgeError | ModelError) -> Report:
-    """Return the unscored report that a panel makes from `error`."""
-    reply = error.reply if isinstance(error, ParseError) else ""
-    return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
-
-
 @dataclass(slots=True, kw_only=True)
 class _Assessment:
     """The assessment in which a model is called, with its counts of requests.
@@ -405,19 +398,12 @@ def _under_way() -> _Assessment:
     return _ASSESSMENT.get() or _Assessment()
 
 
-class _Assessing:
-    """Context in which all model calls belong to one assessment."""
-
-    __slots__ = ("_assessment", "_outer")
-
-    def __init__(self, *, place: str, fresh: bool) -> None:
-        self._assessment = _Assessment(place=place, fresh=fresh)
-        self._outer: Token[_Assessment | None] | None = None
-
-    def __enter__(self) -> _Assessment:
-        self._outer = _ASSESSMENT.set(self._assessment)
-        return self._assessment
-
-    def __exit__(self, *_: object) -> None:
-        assert self._outer is not None
-        _ASSESSMENT.reset(self._outer)
+@contextmanager
+def _assessing(*, place: str, fresh: bool) -> Iterator[_Assessment]:
+    """Have all model calls in this context belong to one assessment."""
+    assessment = _Assessment(place=place, fresh=fresh)
+    outer = _ASSESSMENT.set(assessment)
+    try:
+        yield assessment
+    finally:
+        _ASSESSMENT.reset(outer)

@@ -107,6 +107,7 @@ class Tracker:
     def progress(self) -> Progress:
         """Return the progress of the run; speeds are measured against samples of earlier calls."""
         now, meter = self._sample(), self._meter
+        total = meter.spent
         self._samples.append(now)
         while now.at - self._samples[1].at >= _LONG:
             self._samples.popleft()
@@ -117,7 +118,7 @@ class Tracker:
             asks=bool(now.calls or meter.limit),
             calls_per_second=_per_second(now.calls - recent.calls, now.at - recent.at),
             tokens_per_second=_per_second(now.tokens - recent.tokens, now.at - recent.at),
-            cost=_cost(meter),
+            cost=_dollars(total.dollars, meter) if total.calls else "",
             failures=_failures(self._summary),
             under_way=meter.under_way,
             limit=meter.limit,
@@ -178,12 +179,6 @@ def _in_words(spending: Spending, meter: Meter) -> str:
     calls = counted(spending.calls, "call")
     cost = _dollars(spending.dollars, meter)
     return ", ".join(filter(None, (calls, f"{_amount(spending.tokens)} tokens", cost)))
-
-
-def _cost(meter: Meter) -> str:
-    """Format the cost of this session; empty if no call was made."""
-    spent = meter.spent
-    return _dollars(spent.dollars, meter) if spent.calls else ""
 
 
 def _dollars(amount: float, meter: Meter) -> str:

@@ -11,7 +11,7 @@ The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from spanjury.judges.core import (
     Consolidation,
@@ -66,8 +66,8 @@ class RuleConsolidator:
         beyond = ranked[self.max_spans :]
         return Consolidation(
             spans=tuple(_merged(cluster) for cluster in kept),
-            sources=tuple(tuple(ref for ref, _ in cluster.members) for cluster in kept),
-            left_out=tuple(ref for cluster in beyond for ref, _ in cluster.members),
+            sources=tuple(tuple(ref for ref, _ in cluster) for cluster in kept),
+            left_out=tuple(ref for cluster in beyond for ref, _ in cluster),
             consolidator="rules",
         )
 
@@ -79,39 +79,34 @@ def seat_spans(verdict: Verdict) -> Iterator[tuple[SpanRef, ErrorSpan]]:
             yield SpanRef(seat=seat.seat, index=index), span
 
 
-@dataclass(slots=True)
-class _Cluster:
-    """Spans that mark one problem, in the order of the panel."""
-
-    members: list[tuple[SpanRef, ErrorSpan]] = field(default_factory=list)
-
-    def takes(self, ref: SpanRef, span: ErrorSpan) -> bool:
-        """Return whether `span` marks the problem that every member marks."""
-        return all(_same_problem((ref, span), member) for member in self.members)
+_Member = tuple[SpanRef, ErrorSpan]
+_Cluster = list[_Member]
+"""Spans that mark one problem, in the order of the panel."""
 
 
-def _cluster(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluster]:
+def _cluster(spans: list[_Member]) -> list[_Cluster]:
     if len({ref.seat for ref, _ in spans}) <= 1:
         return _without_repetitions(spans)
     clusters: list[_Cluster] = []
-    for ref, span in spans:
-        home = next((cluster for cluster in clusters if cluster.takes(ref, span)), None)
-        if home is None:
-            home = _Cluster()
-            clusters.append(home)
-        home.members.append((ref, span))
+    for span in spans:
+        for cluster in clusters:
+            if all(_same_problem(span, member) for member in cluster):
+                cluster.append(span)
+                break
+        else:
+            clusters.append([span])
     return clusters
 
 
-def _without_repetitions(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluster]:
+def _without_repetitions(spans: list[_Member]) -> list[_Cluster]:
     """Cluster the spans of a single seat: only exact repetitions are merged."""
     clusters: dict[tuple[object, ...], _Cluster] = {}
     for ref, span in spans:
-        clusters.setdefault(_content(span), _Cluster()).members.append((ref, span))
+        clusters.setdefault(_content(span), []).append((ref, span))
     return list(clusters.values())
 
 
-def _same_problem(left: tuple[SpanRef, ErrorSpan], right: tuple[SpanRef, ErrorSpan]) -> bool:
+def _same_problem(left: _Member, right: _Member) -> bool:
     (ref, span), (other_ref, other_span) = left, right
     if ref.seat == other_ref.seat:
         # A seat that lists two problems means two, unless it repeats itself.
@@ -178,13 +173,11 @@ def _severity(span: ErrorSpan) -> int:
 
 
 def _importance(cluster: _Cluster) -> tuple[int, int]:
-    if len(cluster.members) == 1:
-        return _severity(cluster.members[0][1]), 1
-    return max(_severity(span) for _, span in cluster.members), len(cluster.members)
+    return max(_severity(span) for _, span in cluster), len(cluster)
 
 
 def _wording(cluster: _Cluster) -> tuple[str, str]:
-    span = cluster.members[0][1]
+    span = cluster[0][1]
     return span.text, span.explanation
 
 
@@ -194,17 +187,15 @@ def _position(cluster: _Cluster) -> tuple[bool, int, int]:
 
 
 def _longest(cluster: _Cluster) -> ErrorSpan:
-    if len(cluster.members) == 1:
-        return cluster.members[0][1]
-    return max((span for _, span in cluster.members), key=lambda span: len(span.text))
+    return max((span for _, span in cluster), key=lambda span: len(span.text))
 
 
 def _merged(cluster: _Cluster) -> ErrorSpan:
     """Merge a cluster: the position of the longest quote, the wording of the gravest member."""
-    if len(cluster.members) == 1:
-        ((ref, span),) = cluster.members
+    if len(cluster) == 1:
+        ((ref, span),) = cluster
         return span.credited_to((ref.seat,))
-    spans = [span for _, span in cluster.members]
+    spans = [span for _, span in cluster]
     gravest = max(spans, key=_severity)
     categories = [span.category for span in spans if span.category]
     return replace(
@@ -212,7 +203,7 @@ def _merged(cluster: _Cluster) -> ErrorSpan:
         explanation=gravest.explanation,
         severity=gravest.severity,
         category=gravest.category or next(iter(categories), ""),
-        found_by=tuple(dict.fromkeys(ref.seat for ref, _ in cluster.members)),
+        found_by=tuple(dict.fromkeys(ref.seat for ref, _ in cluster)),
         evidence=joined_evidence(spans),
         probability=highest_probability(spans),
     )

@@ -104,10 +104,15 @@ async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
         return Report(outcome=error.outcome, reason=str(error))
     except (JudgeError, ModelError) as error:
         log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
-        reply = error.reply if isinstance(error, ParseError) else ""
-        return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
+        return unscored(error)
     finally:
         release_values(bound)
+
+
+def unscored(error: JudgeError | ModelError) -> Report:
+    """Return the report that a panel makes of a failure."""
+    reply = error.reply if isinstance(error, ParseError) else ""
+    return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
 
 
 def own_code_failed(event: str, **values: str) -> Callable[[BaseException], OwnCodeError]:

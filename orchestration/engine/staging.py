@@ -198,20 +198,21 @@ class Staging:
 
     def _stop(self, row: _Row, number: int) -> Stop | None:
         """Return the reason not to ask stage number `number`; None to ask it."""
-        if number and (stop := self._sufficing(row, number - 1)) is not None:
-            return stop
+        if number and row.is_for:
+            stop = stop_after(
+                self.cascade,
+                number - 1,
+                row.reports,
+                scale=row.scale,
+                aggregation=self.aggregation,
+            )
+            if stop is not None:
+                return stop
         course = row.course
         before = course.stop if course.stopped == number else None
         if before and (self.is_silent or before.why is StopReason.BUDGET):
             return before
         return self._over_budget(row, number) if course.granted < number else None
-
-    def _sufficing(self, row: _Row, number: int) -> Stop | None:
-        if not row.is_for:
-            return None
-        return stop_after(
-            self.cascade, number, row.reports, scale=row.scale, aggregation=self.aggregation
-        )
 
     def _over_budget(self, row: _Row, number: int) -> Stop | None:
         allowance, seats = self.allowance, self.cascade.stages[number].seats

@@ -2,8 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Protocol
 
 from spanjury.adapters.models.batch_files import (
     AnswerFile,
@@ -27,39 +25,15 @@ with lazily():
 
 __all__ = [
     "AnswerFile",
-    "BatchServer",
     "BatchStatus",
     "RequestFile",
     "answers_in",
     "batch_model",
+    "litellm_batches",
     "open_server",
     "read_answers",
     "write_answers",
 ]
-
-
-class BatchServer(Protocol):
-    """A server that answers batches; each method raises `ModelError` if it fails."""
-
-    async def upload(self, path: Path) -> str:
-        """Upload a file of requests, and return its id."""
-        ...
-
-    async def create(self, file_id: str) -> BatchStatus:
-        """Create a batch from an uploaded file."""
-        ...
-
-    async def find(self, file_id: str) -> BatchStatus | None:
-        """Return the batch of an uploaded file; None if none was created."""
-        ...
-
-    async def retrieve(self, batch_id: str) -> BatchStatus:
-        """Return the state of a batch."""
-        ...
-
-    async def download(self, file_id: str) -> bytes:
-        """Return the content of a file."""
-        ...
 
 
 def batch_model(gateway: Gateway, model: ModelConfig) -> BatchModel:
@@ -80,7 +54,7 @@ def batch_model(gateway: Gateway, model: ModelConfig) -> BatchModel:
 
 
 @asynccontextmanager
-async def open_server(model: ModelConfig) -> AsyncIterator[BatchServer]:
+async def open_server(model: ModelConfig) -> "AsyncIterator[litellm_batches.LiteLLMBatches]":
     """Open the server for batches of `model`; raise the `ConfigError` of `batch_model`."""
     async with open_model(model) as gateway:
         access = batch_model(gateway, model).model.batch_access

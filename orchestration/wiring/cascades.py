@@ -132,19 +132,16 @@ def _stage(stage: tuple[str, ...] | StageConfig, config: CascadeConfig) -> "casc
     """Return a stage; a stage that consists of names only has the cascade's numbers."""
     own = stage if isinstance(stage, StageConfig) else StageConfig(seats=stage)
     has_own = own.unsure is not None or own.disagreement is not None
+    score_map = None
+    if own.estimates or own.scores:
+        try:
+            score_map = score_maps.ScoreMap(knots=own.estimates, values=own.scores)
+        except ValueError as error:
+            names = ", ".join(own.seats)
+            raise ConfigError(f"estimates and scores of the stage of {names}: {error}") from error
     return cascades.Stage(
         seats=own.seats,
         unsure=own.unsure if has_own else config.unsure,
         disagreement=own.disagreement if has_own else config.disagreement,
-        score_map=_score_map(own),
+        score_map=score_map,
     )
-
-
-def _score_map(stage: StageConfig) -> "score_maps.ScoreMap | None":
-    if not (stage.estimates or stage.scores):
-        return None
-    try:
-        return score_maps.ScoreMap(knots=stage.estimates, values=stage.scores)
-    except ValueError as error:
-        names = ", ".join(stage.seats)
-        raise ConfigError(f"estimates and scores of the stage of {names}: {error}") from error

@@ -1,6 +1,6 @@
 """Checkers by name: their folders on this machine, their options, and the panels made of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -165,13 +165,11 @@ def tuned_panel() -> NamedPanel:
     )
 
 
-_PANELS: Mapping[str, Callable[[], NamedPanel]] = {BEST: best_panel, TUNED: tuned_panel}
-
-
 def named_panel(name: str) -> NamedPanel | None:
     """Return the panel of that name, or None if there is no such panel."""
-    panel = _PANELS.get(name)
-    return None if panel is None else panel()
+    if name == BEST:
+        return best_panel()
+    return tuned_panel() if name == TUNED else None
 
 
 def notices(panel: PanelConfig) -> Iterator[str]:
@@ -246,6 +244,12 @@ class _Named:
         """Parse the options of a seat; raise `ConfigError` if they name nothing available."""
         if FOLDER in options:
             raise ConfigError(f"name a {MODEL} or a {FOLDER} for the checker, not both")
+        is_to_be_fetched = options.get(_DOWNLOAD, False)
+        if not isinstance(is_to_be_fetched, bool):
+            raise ConfigError(f"option {_DOWNLOAD!r} is true or false, got {is_to_be_fetched!r}")
+        revision = options.get(_REVISION, "")
+        if isinstance(revision, float):  # TOML reads a commit such as 1e5 as a float
+            raise ConfigError(f'write the commit in quotes: {_REVISION}="…"')
         listed = catalogue.read_catalogue()
         name = str(options[MODEL])
         prefix, _, after = name.partition(":")
@@ -261,8 +265,8 @@ class _Named:
             model=model,
             repository=repository or (model.repository if model else ""),
             folder=_folder(rest, name=name) if is_folder else None,
-            revision=_revision(options),
-            is_to_be_fetched=_switch(options, _DOWNLOAD),
+            revision=str(revision),
+            is_to_be_fetched=is_to_be_fetched,
         )
 
     @property
@@ -330,20 +334,6 @@ def _check(model: "catalogue.CheckerModel", options: Mapping[str, object]) -> No
         raise ConfigError(
             f"{model.name} also needs {', '.join(lacking)} with the words of its card"
         )
-
-
-def _revision(options: Mapping[str, object]) -> str:
-    revision = options.get(_REVISION, "")
-    if isinstance(revision, float):  # TOML reads a commit such as 1e5 as a float
-        raise ConfigError(f'write the commit in quotes: {_REVISION}="…"')
-    return str(revision)
-
-
-def _switch(options: Mapping[str, object], name: str) -> bool:
-    value = options.get(name, False)
-    if not isinstance(value, bool):
-        raise ConfigError(f"option {name!r} is true or false, got {value!r}")
-    return value
 
 
 def _best(installed: Sequence[InstalledChecker]) -> InstalledChecker | None:

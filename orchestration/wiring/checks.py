@@ -6,6 +6,7 @@ with a traceback of third-party code.
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast, get_args
 
@@ -46,38 +47,34 @@ def checked_judge(made: object, name: str) -> Judge:
     Raise `PluginError` if it has no signature, or its ``assess`` does not accept a segment and an
     aspect or is not async.
     """
-    _check_signature(made, f"judge {name!r}")
-    if not isinstance(made, Judge):
-        raise PluginError(f"judge {name!r} lacks assess: {made!r}")
-    _check_async(made.assess, f"judge {name!r}: assess", arguments=("segment", "aspect"))
-    return made
+    _check_asked(made, f"judge {name!r}", method="assess", arguments=("segment", "aspect"))
+    return cast("Judge", made)  # its parts are checked
 
 
 def checked_pair_judge(made: object, name: str) -> PairJudge:
     """Return `made` if it is a pair judge; raise `PluginError` like `checked_judge`."""
-    _check_signature(made, f"pair judge {name!r}")
-    if not isinstance(made, PairJudge):
-        raise PluginError(f"pair judge {name!r} lacks compare: {made!r}")
-    _check_async(made.compare, f"pair judge {name!r}: compare", arguments=("pair", "aspect"))
-    return made
+    _check_asked(made, f"pair judge {name!r}", method="compare", arguments=("pair", "aspect"))
+    return cast("PairJudge", made)  # its parts are checked
 
 
 def checked_consolidator(made: object, name: str) -> Consolidator:
     """Return `made` if it is a consolidator; raise `PluginError` like `checked_judge`."""
-    _check_signature(made, f"consolidator {name!r}")
-    if not isinstance(made, Consolidator):
-        raise PluginError(f"consolidator {name!r} lacks consolidate: {made!r}")
-    _check_async(made.consolidate, f"consolidator {name!r}: consolidate", arguments=("verdict",))
-    return made
+    _check_asked(made, f"consolidator {name!r}", method="consolidate", arguments=("verdict",))
+    return cast("Consolidator", made)  # its parts are checked
 
 
 def checked_model(made: object, name: str) -> ChatModel:
     """Return `made` if it is a model; raise `PluginError` like `checked_judge`."""
-    _check_signature(made, f"model {name!r}")
-    if not isinstance(made, ChatModel):
-        raise PluginError(f"model {name!r} lacks complete: {made!r}")
-    _check_async(made.complete, f"model {name!r}: complete", arguments=("request",))
-    return made
+    _check_asked(made, f"model {name!r}", method="complete", arguments=("request",))
+    return cast("ChatModel", made)  # its parts are checked
+
+
+def _check_asked(made: object, what: str, *, method: str, arguments: Sequence[str]) -> None:
+    """Raise `PluginError` unless `made` has a signature and a method that is async."""
+    _check_signature(made, what)
+    if not hasattr(made, method):
+        raise PluginError(f"{what} lacks {method}: {made!r}")
+    _check_async(getattr(made, method), f"{what}: {method}", arguments=arguments)
 
 
 def checked_checker(made: object, name: str) -> Checker | AskedChecker:
@@ -166,20 +163,15 @@ def checked_rows(
     but a segment or a `DataError`.
     """
     what = f"source {name!r}, reading {path}"
-    rows = call_plugin(lambda at: iter(source(at)), path, what=what)
-    return _checked_rows(cast("Iterator[object]", rows), what=what)
+    rows = cast("Iterator[object]", call_plugin(lambda at: iter(source(at)), path, what=what))
 
+    def sound() -> Iterator[Segment | DataError]:
+        while (row := call_plugin(partial(next, rows), _END, what=what)) is not _END:
+            if not isinstance(row, Segment | DataError):
+                raise PluginError(f"{what}: expected a Segment or a DataError, got {row!r}")
+            yield row
 
-def _checked_rows(rows: Iterator[object], *, what: str) -> Iterator[Segment | DataError]:
-    while (row := _next(rows, what=what)) is not _END:
-        if not isinstance(row, Segment | DataError):
-            raise PluginError(f"{what}: expected a Segment or a DataError, got {row!r}")
-        yield row
-
-
-def _next(rows: Iterator[object], *, what: str) -> object:
-    with failing_as(lambda error: PluginError(f"{what} failed: {error!r}")):
-        return next(rows, _END)
+    return sound()
 
 
 def _check_signature(made: object, what: str) -> None:

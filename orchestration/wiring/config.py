@@ -37,6 +37,7 @@ _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
 """Waiting calls are answered in one batch."""
 _BY_VLLM = ModelOptions(max_connections=256, timeout=3600.0)
 """A batch consists of all waiting calls, and is answered when its last reply is complete."""
+_OPTIONS = {EMBEDDED: _EMBEDDED, TUNED: _EMBEDDED, LOCAL: _IN_A_FOLDER, VLLM: _BY_VLLM}
 _STRICT: Mapping[str, object] = MappingProxyType(
     {"extra": "forbid", "arbitrary_types_allowed": True}
 )
@@ -110,8 +111,9 @@ class ModelConfig:
         """All values but the name, for the first server; None becomes the model's default."""
         numbers = [each.name for each in fields(ModelOptions) if each.name != "base_url"]
         own = {name: value for name in numbers if (value := getattr(self, name)) is not None}
+        usual = _OPTIONS.get(self.name.partition("/")[0], _USUAL)
         try:
-            return replace(_usual_options(self.name), base_url=self.base_urls[0], **own)
+            return replace(usual, base_url=self.base_urls[0], **own)
         except ValueError as error:
             raise ConfigError(f"model {self.name!r}: {error}") from error
 
@@ -262,8 +264,3 @@ def _with_own_judge(seat: SeatConfig) -> SeatConfig:
         return seat
     options = {name: option for name, option in seat.options.items() if name != KIND}
     return replace(seat, judge=READER, options=options)
-
-
-def _usual_options(name: str) -> ModelOptions:
-    own = {EMBEDDED: _EMBEDDED, TUNED: _EMBEDDED, LOCAL: _IN_A_FOLDER, VLLM: _BY_VLLM}
-    return own.get(name.partition("/")[0], _USUAL)

@@ -51,22 +51,22 @@ def find_statistic(name: str) -> PairedStatistic:
 
 def find_perturbation(name: str) -> Perturbation:
     """Return the perturbation of texts called `name`; raise `PluginError` if there is none."""
-    plugin = PERTURBATIONS.get(name)
+    what, plugin = f"perturbation {name!r}", PERTURBATIONS.get(name)
     if not isinstance(plugin, Perturbation):
         raise PluginError(
-            f"perturbation {name!r} must be a Perturbation, as the decorator text_perturbation"
-            f" makes it, and is {plugin!r}"
+            f"{what} must be a Perturbation, as the decorator text_perturbation makes it, and is"
+            f" {plugin!r}"
         )
-    _check_rule(plugin.rule, f"perturbation {name!r}", arguments=("text", "rng"))
+    _check_rule(plugin.rule, what, arguments=("text", "rng"))
     return plugin
 
 
 def find_attack(name: str) -> Attack:
     """Return the attack called `name`; raise `PluginError` if there is none."""
-    plugin = ATTACKS.get(name)
+    what, plugin = f"attack {name!r}", ATTACKS.get(name)
     if not isinstance(plugin, Attack):
-        raise PluginError(f"attack {name!r} must be an Attack, and is {plugin!r}")
-    _check_rule(plugin.rule, f"attack {name!r}", arguments=("case", "rng"))
+        raise PluginError(f"{what} must be an Attack, and is {plugin!r}")
+    _check_rule(plugin.rule, what, arguments=("case", "rng"))
     return plugin
 
 
@@ -91,13 +91,10 @@ def find_attacks(names: Sequence[str]) -> Mapping[str, Attack]:
 
 def find_explanation_perturbation(name: str) -> ExplanationPerturbation:
     """Return the perturbation of error lists called `name`; raise `PluginError` without one."""
-    plugin = EXPLANATION_PERTURBATIONS.get(name)
+    what, plugin = f"explanation perturbation {name!r}", EXPLANATION_PERTURBATIONS.get(name)
     if not isinstance(plugin, ExplanationPerturbation):
-        raise PluginError(
-            f"explanation perturbation {name!r} must be an ExplanationPerturbation, and is"
-            f" {plugin!r}"
-        )
-    _check_rule(plugin.rule, f"explanation perturbation {name!r}", arguments=("errors", "rng"))
+        raise PluginError(f"{what} must be an ExplanationPerturbation, and is {plugin!r}")
+    _check_rule(plugin.rule, what, arguments=("errors", "rng"))
     return plugin
 
 

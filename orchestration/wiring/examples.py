@@ -1,12 +1,12 @@
 """Give judges that show examples to a model the texts that people marked."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.wiring.plugins import parameters
-from spanjury.orchestration.wiring.sources import open_rows, open_source
+from spanjury.orchestration.wiring.sources import open_rows, open_source, readable
 
 with lazily():
     from spanjury.judges.llm import examples
@@ -25,8 +25,10 @@ def with_examples(
     Raise `ConfigError` if they cannot be read or contain no example.
     """
     rest = dict(options)
-    source = rest.get(EXAMPLES)
-    if source is None or not _takes_examples(factory) or isinstance(source, examples.Examples):
+    source, option = rest.get(EXAMPLES), parameters(factory).get(EXAMPLES)
+    if source is None or option is None or isinstance(source, examples.Examples):
+        return rest
+    if option.annotation != examples.Examples | None:  # another package's judge has its own
         return rest
     name = str(source) if isinstance(source, str | Path) else "the examples"
     if name.startswith(MARKS):
@@ -36,20 +38,7 @@ def with_examples(
         )
     try:
         rows = open_source(Path(name)) if isinstance(source, str | Path) else open_rows(source)
-        rest[EXAMPLES] = examples.Examples(_sound(rows))
+        rest[EXAMPLES] = examples.Examples(readable(rows))
     except (DataError, ValueError) as error:
         raise ConfigError(f"{EXAMPLES}={name}: {error}") from error
     return rest
-
-
-def _takes_examples(factory: Callable[..., object]) -> bool:
-    """Return whether the option is ours: a judge of another package may have its own."""
-    accepted = parameters(factory)
-    return EXAMPLES in accepted and accepted[EXAMPLES].annotation == examples.Examples | None
-
-
-def _sound(rows: Iterable[Segment | DataError]) -> Iterable[Segment]:
-    for row in rows:
-        if isinstance(row, DataError):
-            raise row
-        yield row

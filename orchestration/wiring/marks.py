@@ -21,7 +21,6 @@ from spanjury.adapters.runs.marks_store import (
     MarkKey,
     MarksStore,
     StoredMark,
-    StoredMarks,
     mark_name,
     read_marks,
 )
@@ -41,7 +40,6 @@ __all__ = [
     "MarkKey",
     "MarksStore",
     "StoredMark",
-    "StoredMarks",
     "mark_name",
     "marked_row",
     "read_marks",

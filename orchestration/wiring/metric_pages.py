@@ -13,12 +13,8 @@ from spanjury.judges.metrics.named import NamedMetric, check_samples
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
 from spanjury.orchestration.report.drawings.pages import (
     Flow,
-    LcsAlignment,
     MarkedText,
     NgramPlaces,
-    SharedNgrams,
-    TokenFlow,
-    TokenSimilarities,
     alignment_page,
     flow_page,
     heat_map_page,
@@ -30,7 +26,7 @@ from spanjury.orchestration.wiring.specs import parse_options
 _LEAST = 1e-12
 """Smaller shares are rounding errors."""
 _ROUGE_ORDER = 2
-"""The longest n-grams on a page of ROUGE."""
+"""The longest n-grams on a page of a metric that counts no longer ones: ROUGE-1 and ROUGE-2."""
 
 FloatArray = NDArray[np.float64]
 Tokens = tuple[str, ...]
@@ -42,13 +38,6 @@ class _Cutting(Protocol):
     """A metric that splits texts into words."""
 
     def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]: ...
-
-
-class _Counting(_Cutting, Protocol):
-    """A metric that counts n-grams of up to `max_order` words."""
-
-    @property
-    def max_order(self) -> int: ...
 
 
 class _Likening(Protocol):
@@ -93,30 +82,19 @@ def _with_best_reference(named: NamedMetric, sample: Sample) -> Sample:
     return max(zip(scores, pairs, strict=True), key=lambda pair: sign * pair[0])[1]
 
 
-def _bleu_page(title: str, named: NamedMetric, sample: Sample) -> str:
-    """Show the n-grams that BLEU counts, with words split and cased as it does."""
-    metric = cast("_Counting", named.metric)  # a metric of `_PAGES` that names this page
-    return _ngram_page(title, metric, sample, longest=metric.max_order)
-
-
-def _rouge_page(title: str, named: NamedMetric, sample: Sample) -> str:
-    """Show the words or pairs of words that ROUGE-1 and ROUGE-2 count."""
-    metric = cast("_Cutting", named.metric)  # as above
-    return _ngram_page(title, metric, sample, longest=_ROUGE_ORDER)
-
-
 def _rouge_alignment(title: str, named: NamedMetric, sample: Sample) -> str:
     """Show a longest common subsequence, whose length determines ROUGE-L."""
     metric = cast("_Cutting", named.metric)  # as above
     output, words = _cut(metric, sample.output)
     reference, others = _cut(metric, sample.references[0])
     pairs = lcs_alignment(words, others)
-    return alignment_page(
-        LcsAlignment(title=title, output=output, reference=reference, pairs=pairs)
-    )
+    return alignment_page(title, output=output, reference=reference, pairs=pairs)
 
 
-def _ngram_page(title: str, metric: _Cutting, sample: Sample, *, longest: int) -> str:
+def _ngram_page(title: str, named: NamedMetric, sample: Sample) -> str:
+    """Show the n-grams that a metric counts, with words split and cased as it does."""
+    metric = cast("_Cutting", named.metric)  # a metric of `_PAGES` that names this page
+    longest: int = getattr(metric, "max_order", _ROUGE_ORDER)
     output, *references = (_cut(metric, text) for text in (sample.output, *sample.references))
     ngrams = []
     for n in range(1, longest + 1):
@@ -131,13 +109,11 @@ def _ngram_page(title: str, metric: _Cutting, sample: Sample, *, longest: int) -
             )
             ngrams.append(NgramPlaces(n=n, output=there.output, references=starts))
     return ngram_page(
-        SharedNgrams(
-            title=title,
-            output=output[0],
-            references=tuple(text for text, _ in references),
-            longest=longest,
-            ngrams=tuple(ngrams),
-        )
+        title,
+        output=output[0],
+        references=[text for text, _ in references],
+        longest=longest,
+        ngrams=ngrams,
     )
 
 
@@ -171,14 +147,9 @@ def _similarity_page(title: str, named: NamedMetric, sample: Sample) -> str:
     """Show the similarities of tokens; BERTScore uses the best partner of each."""
     metric = cast("_Likening", named.metric)  # as above
     output, reference, values = metric.similarities(sample)
+    scores = _scores(named, sample)
     return heat_map_page(
-        TokenSimilarities(
-            title=title,
-            output=output,
-            reference=reference,
-            similarities=values,
-            scores=_scores(named, sample),
-        )
+        title, output=output, reference=reference, similarities=values, scores=scores
     )
 
 
@@ -186,7 +157,7 @@ def _movement_page(title: str, named: NamedMetric, sample: Sample) -> str:
     """Show which tokens move to which at least cost, as WMD and MoverScore compute it."""
     metric = cast("_Moving", named.metric)  # as above
     output, reference, shares, distances = metric.flow(sample)
-    flows = tuple(
+    flows = [
         Flow(
             output=int(row),
             reference=int(column),
@@ -194,16 +165,9 @@ def _movement_page(title: str, named: NamedMetric, sample: Sample) -> str:
             cost=float(distances[row, column]),
         )
         for row, column in np.argwhere(shares > _LEAST)
-    )
-    return flow_page(
-        TokenFlow(
-            title=title,
-            output=output,
-            reference=reference,
-            flows=flows,
-            scores=_scores(named, sample),
-        )
-    )
+    ]
+    scores = _scores(named, sample)
+    return flow_page(title, output=output, reference=reference, flows=flows, scores=scores)
 
 
 def _scores(named: NamedMetric, sample: Sample) -> tuple[tuple[str, float], ...]:
@@ -215,12 +179,12 @@ def _scores(named: NamedMetric, sample: Sample) -> tuple[tuple[str, float], ...]
 _PAGES: Mapping[str, Draw] = MappingProxyType(
     {
         "bertscore": _similarity_page,
-        "bleu": _bleu_page,
+        "bleu": _ngram_page,
         "moverscore": _movement_page,
-        "rouge-1": _rouge_page,
-        "rouge-2": _rouge_page,
+        "rouge-1": _ngram_page,
+        "rouge-2": _ngram_page,
         "rouge-l": _rouge_alignment,
-        "sacrebleu": _bleu_page,
+        "sacrebleu": _ngram_page,
         "wmd": _movement_page,
     }
 )

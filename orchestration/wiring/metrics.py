@@ -29,17 +29,6 @@ with lazily():
     import pydantic
 
 
-__all__ = [
-    "METRICS",
-    "availability",
-    "broken_cards",
-    "find_card",
-    "metric_cards",
-    "open_metric",
-    "open_metric_judge",
-]
-
-
 _ENDING = ".toml"
 _ENDS = ("low", "high")
 _CARD = Once(lambda: pydantic.TypeAdapter(MetricCard))
@@ -78,14 +67,9 @@ def find_card(name: str) -> MetricCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cards:
-    """The cards of all metrics, by name.
+    """The cards of all metrics, and the problem of each card that is broken, by name.
 
-    Parameters
-    ----------
-    broken
-        Name of a metric -> the problem of its card.
-    problems
-        The problems of packages of cards, and of cards whose names are taken.
+    `problems` are those of packages of cards, and of cards whose names are taken.
     """
 
     cards: Mapping[str, MetricCard]

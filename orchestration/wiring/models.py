@@ -186,16 +186,10 @@ def guard_of(policy: FailurePolicy, *, memory: Path | None) -> Guard:
 class Models:
     """The models of a panel: each is opened once, however many seats use it.
 
-    Parameters
-    ----------
-    silent
-        Whether models are never called: only remembered replies are available.
-    guard
-        Allows calls only while models answer; None to let each call fail by itself.
-    recorder
-        Records each call and its reply, including remembered ones; None to record nothing.
-    deferral
-        Has batches answer requests without remembered replies; None to call the models.
+    `silent` models are never called: only remembered replies are available. `guard` allows calls
+    only while models answer; without it each call fails by itself. `recorder` records each call and
+    its reply, including remembered ones. With a `deferral`, batches answer requests without
+    remembered replies.
     """
 
     stack: AsyncExitStack

@@ -1,7 +1,7 @@
 """Build a panel from its configuration."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from spanjury.adapters.telemetry.tracing import Tracing, Untraced
+from spanjury.adapters.telemetry.tracing import Untraced
 from spanjury.judges.core import (
     UNANSWERED,
     Aggregation,
@@ -29,7 +29,6 @@ from spanjury.orchestration.engine.panel import Panel, unobserved
 from spanjury.orchestration.engine.replay import NoMemory, Recorder
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.thresholds import SHIPPED
-from spanjury.orchestration.wiring.cascades import CascadeConfig
 from spanjury.orchestration.wiring.checking import with_checker
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
@@ -39,7 +38,6 @@ from spanjury.orchestration.wiring.checks import (
 from spanjury.orchestration.wiring.config import (
     CHECKER,
     EMBEDDED,
-    ModelConfig,
     PanelConfig,
     SeatConfig,
 )
@@ -137,8 +135,12 @@ async def _panel(
     reports = models.memory if recorder is None else NoMemory()
 
     def opened(bare: tuple[Seat, ...]) -> tuple[Seat, ...]:
-        behind = _remembered(bare, reports, again=again, draw=draw)
-        return _traced(_recorded(behind, recorder), tracing)
+        """Wrap every judge: from the inside out, it is remembered, recorded and traced."""
+        behind = []
+        for seat in _remembered(bare, reports, again=again, draw=draw):
+            judge = recorder.judge(seat.judge, seat=seat.name) if recorder else seat.judge
+            behind.append(Seat(name=seat.name, judge=tracing.judge(judge, seat=seat.name)))
+        return tuple(behind)
 
     return Panel(
         seats=opened(seats),
@@ -165,8 +167,12 @@ def _open_stages(
     """Return the stages of a cascade, whose budget is held as long as the models are open."""
     if config.cascade is None:
         return None
+    if config.score != "aggregate":
+        raise ConfigError(
+            f"a cascade expects the score that is aggregated, and cannot go with {config.score!r}"
+        )
     stages = cascades.opened_cascade(
-        _checked_cascade(config.cascade, score=config.score),
+        config.cascade,
         signatures={seat.name: seat.signature for seat in seats},
         prices={seat.name: models.price(seat.model) for seat in named if seat.model},
         aggregation=aggregation,
@@ -198,24 +204,23 @@ async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
         measuring = metrics.open_metric_judge(seat.judge, seat.options)
         return Seat(name=named.name, judge=measuring)
     factory = JUDGES.get(seat.judge)
-    options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
-    options = with_examples(factory, options)
+    has_seed = config.seed is not None and "seed" in parameters(factory)
+    seeded = {"seed": config.seed, **seat.options} if has_seed else seat.options
+    options = with_examples(factory, with_reader(factory, seeded))
     opened = None if model is None else await models.get(model)
     if CHECKER in parameters(factory):  # in a thread: a model may have to be downloaded
         opening = partial(with_checker, factory, options, judge=seat.judge, model=opened)
         options = await to_thread.run_sync(opening, abandon_on_cancel=True)
-    if model is not None and "model" in parameters(factory):
-        options = {**_fitted_to(model, factory), **options, "model": opened}
+    if model is not None and "model" in (accepted := parameters(factory)):
+        # The embedded model is constrained by a grammar: unaided, 135M parameters write no valid
+        # report. A trained model gets the prompts that it was trained on.
+        own: dict[str, object] = {"form": "grammar"}
+        if model.name != EMBEDDED:
+            own = trained.judging_options(model.name)
+        own = {name: option for name, option in own.items() if name in accepted}
+        options = {**own, **options, "model": opened}
     judge = checked_judge(built(factory, seat.judge, options), seat.judge)
     return Seat(name=named.name, judge=judge)
-
-
-def _checked_cascade(cascade: CascadeConfig, *, score: str) -> CascadeConfig:
-    if score != "aggregate":
-        raise ConfigError(
-            f"a cascade expects the score that is aggregated, and cannot go with {score!r}"
-        )
-    return cascade
 
 
 async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
@@ -241,24 +246,6 @@ def _span_score(spec: str) -> "span_scores.SpanScore | None":
     return score
 
 
-def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, object]:
-    """Return the options that follow from the model, as far as the judge takes them.
-
-    The embedded model is constrained by a grammar: unaided, 135M parameters write no valid report.
-    A trained model gets the prompts that it was trained on.
-    """
-    options = {"form": "grammar"} if model.name == EMBEDDED else trained.judging_options(model.name)
-    return {name: option for name, option in options.items() if name in parameters(factory)}
-
-
-def _with_seed(
-    factory: Callable[..., object], options: Mapping[str, object], seed: int | None
-) -> dict[str, object]:
-    if seed is not None and "seed" in parameters(factory):
-        return {"seed": seed, **options}
-    return dict(options)
-
-
 def _remembered(
     seats: tuple[Seat, ...], memory: Memory | None, *, again: frozenset[Outcome], draw: str
 ) -> tuple[Seat, ...]:
@@ -273,22 +260,6 @@ def _remembered(
         judge = remembered(seat.judge, memory, place=draw_key, again=again)
         behind.append(Seat(name=seat.name, judge=judge))
     return tuple(behind)
-
-
-def _recorded(seats: tuple[Seat, ...], recorder: Recorder | None) -> tuple[Seat, ...]:
-    """Have the calls of every seat recorded under its name, if there is a recorder."""
-    if recorder is None:
-        return seats
-    return tuple(
-        Seat(name=seat.name, judge=recorder.judge(seat.judge, seat=seat.name)) for seat in seats
-    )
-
-
-def _traced(seats: tuple[Seat, ...], tracing: Tracing) -> tuple[Seat, ...]:
-    """Trace every judge's assessments, including remembered ones, if tracing is active."""
-    return tuple(
-        Seat(name=seat.name, judge=tracing.judge(seat.judge, seat=seat.name)) for seat in seats
-    )
 
 
 def rescorable_panel(panel: PanelConfig, *, agents: bool = False) -> PanelConfig:

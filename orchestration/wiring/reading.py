@@ -1,6 +1,7 @@
 """Give judges the small encoder that reads for them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
@@ -44,17 +45,11 @@ def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -
         raise ConfigError(f"this package contains no reader: name one by {WEIGHTS}=FOLDER")
     reader = onnx_reader.open_reader(_shipped() if folder is None else Path(str(folder)))
     if _TUNING in accepted:
-        wanted = accepted[_TUNING].annotation
-        rest[_TUNING] = _tuning(reader.constants, wanted=wanted)
+        rest[_TUNING] = dict(reader.constants)
+        if accepted[_TUNING].annotation is tuning.Tuning:
+            with suppress(TypeError, ValueError):  # invalid ones are rejected with other options
+                rest[_TUNING] = tuning.Tuning(**reader.constants)
     return {**rest, ENCODER: reader}
-
-
-def _tuning(constants: Mapping[str, float], *, wanted: object) -> object:
-    """Return the constants in the judge's type; invalid ones are rejected with other options."""
-    try:
-        return tuning.Tuning(**constants) if wanted is tuning.Tuning else dict(constants)
-    except (TypeError, ValueError):
-        return dict(constants)
 
 
 def fit_constants(folder: Path, texts: "Sequence[fitting.CheckedText]") -> "tuning.Tuning":

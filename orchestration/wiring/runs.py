@@ -25,13 +25,12 @@ from spanjury.adapters.runs.run_folder import (
     unmade_if_refused,
 )
 from spanjury.adapters.runs.run_lock import RunLock, is_locked
-from spanjury.adapters.runs.sqlite_memory import KeptMemory, SqliteMemory, open_kept_memory
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory, open_kept_memory
 from spanjury.judges.core import StoreError
 
 __all__ = [
     "MEMORY_NAME",
     "PART",
-    "KeptMemory",
     "Repaired",
     "RunContents",
     "RunFolder",

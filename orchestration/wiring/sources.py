@@ -32,6 +32,7 @@ __all__ = [
     "open_rows",
     "open_source",
     "read_texts",
+    "readable",
     "set_data_limits",
     "trajectory_in_text",
     "trajectory_row",
@@ -122,6 +123,19 @@ def open_source(
     if "columns" not in takes:
         raise ConfigError(f"the source {name!r} takes no columns of other names")
     return checked_rows(partial(reading, columns=parse_columns(columns)), name, path=path)
+
+
+def readable(
+    rows: Iterable[Segment | DataError], bad: list[DataError] | None = None
+) -> Iterator[Segment]:
+    """Yield the segments among `rows`; add unreadable rows to `bad`, or raise them without it."""
+    for row in rows:
+        if isinstance(row, Segment):
+            yield row
+        elif bad is None:
+            raise row
+        else:
+            bad.append(row)
 
 
 def numbered_rows(

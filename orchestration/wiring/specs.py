@@ -39,7 +39,9 @@ def parse_seat(spec: str) -> SeatConfig:
     512
     """
     judge, _, rest = spec.partition(":")
-    source, pairs = (rest, "") if is_folder(rest) else _source_and_pairs(rest)
+    source, pairs = rest, ""
+    if not is_folder(rest) and (first := _OPTIONS.search(rest)) is not None:
+        source, pairs = rest[: first.start()], rest[first.end() :]
     name, options = parse_options(f"{judge}:{pairs}", what="judge")
     if not source:
         return SeatConfig(judge=name, options=options)
@@ -51,25 +53,16 @@ def parse_seat(spec: str) -> SeatConfig:
     if is_folder(source) and (name == READER or (name in _MAY_READ and is_reader(Path(source)))):
         return SeatConfig(judge=READER, name=seat_name, options={WEIGHTS: source, **options})
     if name == CHECKER:
-        return SeatConfig(judge=name, name=seat_name, options=_checker_options(source, options))
+        if source == READER or (source in CHECKERS.names() and source != FOLDER):
+            own: Mapping[str, object] = {KIND: source, **options}
+        elif is_folder(source) and not is_model(source):
+            own = {FOLDER: source, **options}
+        else:
+            own = pinned({MODEL: source, **options})
+        return SeatConfig(judge=name, name=seat_name, options=own)
     if not is_folder(source):
         raise ConfigError(f"judge {spec!r}: {source!r} is neither option=value nor a folder")
     return SeatConfig(judge=name, model=f"{LOCAL}/{source}", name=seat_name, options=options)
-
-
-def _source_and_pairs(text: str) -> tuple[str, str]:
-    """Return the folder, model or form after a judge's name, and the options after it."""
-    options = _OPTIONS.search(text)
-    return (text, "") if options is None else (text[: options.start()], text[options.end() :])
-
-
-def _checker_options(source: str, options: Mapping[str, object]) -> Mapping[str, object]:
-    """Return `options` with the plugin, folder or model that `source` names."""
-    if source == READER or (source in CHECKERS.names() and source != FOLDER):
-        return {KIND: source, **options}
-    if is_folder(source) and not is_model(source):
-        return {FOLDER: source, **options}
-    return pinned({MODEL: source, **options})
 
 
 def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:

@@ -66,17 +66,9 @@ _METHODS = ("send", "aclose")
 class Trace:
     """A trace as it is judged.
 
-    The other fields are those of `TraceScore` and `TraceRow`; `seconds` is its duration, 0 if
-    unknown.
-
-    Parameters
-    ----------
-    key
-        The name under which it waits: that of the trace, or of a row and its trace.
-    trace_id
-        That of the trace; the id of a row that names no trace.
-    names_trace
-        Whether the input names the trace.
+    `key` is the name under which it waits: that of the trace, or of a row and its trace. `trace_id`
+    is that of the trace, or the id of a row that names no trace (`names_trace` is False). `seconds`
+    is its duration, 0 if unknown; the other fields are those of `TraceScore` and `TraceRow`.
     """
 
     segment: Segment

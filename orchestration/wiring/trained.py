@@ -2,31 +2,25 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from spanjury.judges.core import ConfigError
-from spanjury.judges.llm.short_prompt import Layout
+from spanjury.judges.llm.distilled_form import Layout
 
 _RECORD = "training.json"
 _LOCAL = "local/"
 
 
 class _Threshold(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     value: float
 
 
 class _Judging(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     layout: Layout
     threshold: _Threshold | None = None
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     judging: _Judging | None = None
 
 

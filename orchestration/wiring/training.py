@@ -6,7 +6,6 @@ from spanjury.adapters.files.line_writer import SealedFiles
 from spanjury.adapters.training import training
 from spanjury.adapters.training.card import add_to_card
 from spanjury.adapters.training.job import (
-    AttentionName,
     DataStatistics,
     Progress,
     Trained,
@@ -30,7 +29,6 @@ from spanjury.judges.llm.guardian import tuned_question
 from spanjury.orchestration.studies.distillation.training_set import SEAL, SPLITS, split_file
 
 __all__ = [
-    "AttentionName",
     "CheckerForm",
     "DataStatistics",
     "Progress",

@@ -31,12 +31,7 @@ _TEXTS_OR_RECORD = "name either texts or a record with --replay, not both"
 class ExamResult:
     """The result of an exam, or of a record of one.
 
-    Parameters
-    ----------
-    data
-        What the texts, or the record, are called.
-    examinee
-        The panel that was examined; None of a record, which does not say.
+    `data` names the texts or the record. A record does not say who was examined.
     """
 
     data: str

@@ -156,18 +156,13 @@ def _from_own(rows: Rows) -> Iterator[Change]:
                 raise DataError(f"{where}: format {row['format']!r}, expected {_FORMAT}")
             promised = row.get("rows")
             continue
-        yield _valid(_CHANGE, _renamed(row), where)
+        renamed = {_RENAMED.get(name, name): value for name, value in row.items()}
+        if renamed.get("list_outcome") == _UNWRITTEN:
+            renamed["list_outcome"] = ListOutcome.FAILED
+        yield _valid(_CHANGE, renamed, where)
         read += 1
     if isinstance(promised, int) and read != promised:
         raise DataError(f"the record is cut short: it has {read} of {promised} rows")
-
-
-def _renamed(row: Row) -> Row:
-    """Return a row of any release under the names of this one."""
-    row = {_RENAMED.get(name, name): value for name, value in row.items()}
-    if row.get("list_outcome") == _UNWRITTEN:
-        row["list_outcome"] = ListOutcome.FAILED
-    return row
 
 
 def _names(first: tuple[str, Row]) -> list[str]:
@@ -189,18 +184,15 @@ def _from_labels(names: Sequence[str], rows: Rows) -> Iterator[Change]:
             change = replace(
                 condition, judge=labels.m, dataset=labels.ds, aspect=labels.asp, text=labels.id
             )
-            yield _of_labels(change, score, after)
-
-
-def _of_labels(change: Change, before: int, after: int | None) -> Change:
-    if after is None:
-        return replace(change, before=before or None, list_outcome=ListOutcome.ABSENT)
-    unreadable = replace(change, outcome=Outcome.UNPARSEABLE, reason=_UNREADABLE)
-    if not before:
-        return replace(unreadable, list_outcome=ListOutcome.UNSCORED)
-    if not after:
-        return replace(unreadable, before=before)
-    return replace(change, before=before, after=after)
+            unreadable = replace(change, outcome=Outcome.UNPARSEABLE, reason=_UNREADABLE)
+            if after is None:
+                yield replace(change, before=score or None, list_outcome=ListOutcome.ABSENT)
+            elif not score:
+                yield replace(unreadable, list_outcome=ListOutcome.UNSCORED)
+            elif not after:
+                yield replace(unreadable, before=score)
+            else:
+                yield replace(change, before=score, after=after)
 
 
 def _condition(name: str) -> Change:

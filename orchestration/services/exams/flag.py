@@ -1,7 +1,7 @@
 """Flags of commands, and parameters of studies, which are flags and keywords in Python."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, MISSING, Field, dataclass, fields
+from dataclasses import KW_ONLY, MISSING, dataclass, fields
 from inspect import get_annotations
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
@@ -94,16 +94,12 @@ def own_parameters(study: type[Any]) -> Mapping[str, Declared]:
     """Return the fields that a study declares as parameters, in order."""
     declared: dict[str, Declared] = {}
     for each in fields(study):
-        annotation = _evaluated(study, each)
+        annotation: object = each.type
+        if isinstance(annotation, str) and "Annotated" in annotation:
+            # The study's module imports `annotations`.
+            owner = next(base for base in study.__mro__ if each.name in get_annotations(base))
+            annotation = get_annotations(owner, eval_str=True)[each.name]
         if get_origin(annotation) is Annotated:
             kind, parameter = get_args(annotation)
             declared[each.name] = Declared(kind, parameter, each.default, not each.kw_only)
     return declared
-
-
-def _evaluated(study: type[Any], each: Field[Any]) -> object:
-    """Return the annotation of a field, also of a module that imports `annotations`."""
-    if not (isinstance(each.type, str) and "Annotated" in each.type):
-        return each.type
-    owner = next(base for base in study.__mro__ if each.name in get_annotations(base))
-    return get_annotations(owner, eval_str=True)[each.name]

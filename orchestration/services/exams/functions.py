@@ -22,7 +22,6 @@ class Study(Protocol[T_co]):
 
     async def answer(self) -> T_co:
         """Return the answer."""
-        ...
 
 
 def from_python(

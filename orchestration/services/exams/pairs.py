@@ -37,9 +37,6 @@ class PairStudy(PanelStudy[T_co]):
         As in `RunSession.open_pair_judge`.
     """
 
-    counts_systems: ClassVar[bool] = False
-    """Include the number of systems in the line about its plan."""
-
     pair_judge: Annotated[
         "str | PairJudge",
         Parameter(
@@ -59,10 +56,6 @@ class PairStudy(PanelStudy[T_co]):
         named = (replace(segment, task=task) for segment in segments)
         return comparing.Matching(entries=comparing.Entries.of(named), aspects=tuple(aspects))
 
-    @abstractmethod
-    def ranges(self) -> "card.Ranges":
-        """Return the ranges of what it measures."""
-
     async def _compared(self, matching: "comparing.Matching", live: Live) -> "comparing.Compared":
         """Have the pair judge compare; raise as `compare_systems` does."""
         with self.session(live) as opened:
@@ -81,8 +74,11 @@ class PairStudy(PanelStudy[T_co]):
     ) -> "study_report.StudyReport[T_co]":
         """Return the report of the comparisons of texts that are called `data`."""
 
-    def plan(self) -> Plan[T_co]:
-        """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
+    def planned(self, measures: "card.Ranges", *, counts_systems: bool = False) -> Plan[T_co]:
+        """Read the texts, and pair them; raise as `PanelStudy.plan` does.
+
+        The line about the plan may include the number of systems.
+        """
         texts, name = self.texts, pair_judges.pair_judge_name(self.pair_judge, self.described)
         segments, aspects = self.read(texts)
         matching = self.matching(segments, aspects)
@@ -91,13 +87,13 @@ class PairStudy(PanelStudy[T_co]):
             return self.report(await self._compared(matching, live), segments, data=str(texts))
 
         total = matching.comparisons
-        systems = f"{len(matching.entries.systems)} systems, " if self.counts_systems else ""
+        systems = f"{len(matching.entries.systems)} systems, " if counts_systems else ""
         return Plan(
             run=run,
             total=total,
             scope=f"{systems}{total} comparisons by {name},"
             f" aspects: {', '.join(aspect.name for aspect in aspects)}",
-            measures=self.ranges(),
+            measures=measures,
         )
 
 
@@ -110,7 +106,6 @@ class Pairs(PairStudy["comparing.Compared"]):
     """
 
     data_help: ClassVar[str] = "Texts of two systems or more: a JSONL, CSV or TSV file."
-    counts_systems = True
 
     against: Annotated[
         str, Parameter("Compare every system with this one only.", "SYSTEM", env=True)
@@ -142,11 +137,7 @@ class Pairs(PairStudy["comparing.Compared"]):
         """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
         if self.against and self.draw is not None:
             raise ConfigError("name either a system to compare with or a number of pairs to draw")
-        return PairStudy.plan(self)
-
-    def ranges(self) -> "card.Ranges":
-        """Return the ranges of the measures of a comparison."""
-        return findings.RANGES
+        return self.planned(findings.RANGES, counts_systems=True)
 
     def report(
         self, compared: "comparing.Compared", segments: Sequence[Segment], *, data: str

@@ -41,7 +41,7 @@ _PRICE = Parameter(
     "SEAT=PROMPT/COMPLETION",
     name="price",
     kind=tuple[str, ...],
-    read=lambda texts: studying.parse_prices(texts),  # noqa: PLW0108  loaded then
+    read=lambda texts: dict(map(studying.parse_price, texts)),
 )
 _SEED = Parameter("Seed for resampling and folds.")
 _LEVEL = Parameter(

@@ -161,6 +161,9 @@ def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment
     if condition.perturbation.family == BIAS:
         effects = {name: effect for name, effect in effects.items() if effect != "unchanged"}
     harmless = is_harmless(condition.perturbation, aspects=(EVERY_ASPECT,))
+    written: dict[str, object] = {}
+    if pair.written_by and condition.generated is not None:
+        written = {"written_by": pair.written_by, "written": stamped(condition.generated.signature)}
     return replace(
         pair.damaged,
         gold=() if harmless else pair.damaged.gold,
@@ -168,7 +171,7 @@ def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment
             **pair.damaged.meta,
             "clean_id": pair.clean.segment_id,
             "treatment": condition.name,
-            **_generation(pair, condition),
+            **written,
             "family": condition.perturbation.family,
             "level": condition.level,
             "options": dict(condition.options),
@@ -177,10 +180,3 @@ def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment
             **({"supported": True} if harmless else {EFFECTS: dict(effects)}),
         },
     )
-
-
-def _generation(pair: PerturbedPair, condition: Condition) -> dict[str, object]:
-    """Return the model that generated the damage, and the request; nothing of a rule's."""
-    if not pair.written_by or condition.generated is None:
-        return {}
-    return {"written_by": pair.written_by, "written": stamped(condition.generated.signature)}

@@ -9,11 +9,11 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.flag import Parameter
 from spanjury.orchestration.services.exams.functions import from_python
 from spanjury.orchestration.services.exams.pairs import COMPARISONS, PairStudy
+from spanjury.orchestration.services.exams.study import Plan
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts
-    from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.pairs import biases, comparing
 
 
@@ -55,9 +55,9 @@ class Preference(PairStudy["biases.Biases"]):
         aspects = given.get("aspects") or ("consistency",)  # on which they are scored
         return {**given, "aspects": aspects, "data": exam_texts.rivals()}
 
-    def ranges(self) -> "card.Ranges":
-        """Return the ranges of the biases that are measured."""
-        return biases.RANGES
+    def plan(self) -> "Plan[biases.Biases]":
+        """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
+        return self.planned(biases.RANGES)
 
     def report(
         self, compared: "comparing.Compared", segments: Sequence[Segment], *, data: str

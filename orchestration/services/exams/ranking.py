@@ -171,14 +171,24 @@ def read_texts_to_rank(source: "marked_texts.MarkedSource") -> TextsToRank:
     """
     if source.sample:  # a broken file is refused even where no run has marks yet
         sampled.read_chances(source.sample)
-    reader = _Reader(source)
-    rows = [row for path, name in _named(source.results) for row in reader.rows(path, name)]
+    reader, rows = _Reader(source), list[_Row]()
+    names = [path.parent.name if path.is_file() else path.name for path in source.results]
+    for path, name in zip(source.results, names, strict=True):
+        is_own = name and names.count(name) == 1
+        rows += reader.rows(path, name if is_own else str(path))
     if (source.human or source.sample) and not reader.people and reader.problems:
         raise DataError(reader.problems[0])
     by_aspect = estimates.grouped(rows, lambda row: row.aspect)
     if strange := [name for name in source.aspects if name not in by_aspect]:
         raise ConfigError(f"{', '.join(strange)} was not judged; judged: {', '.join(by_aspect)}")
-    _refuse_twice(rows)
+    made = Counter((row.name, row.text.system, row.aspect) for row in rows)
+    if twice := next((key for key, count in made.items() if count > 1), None):
+        text, system, aspect = twice
+        raise ConfigError(
+            f"{text!r} of the system {system!r} was judged twice on {aspect}: name runs of"
+            " different systems, or one run of all; two panels on the same texts are compared by"
+            " 'spanjury compare'"
+        )
     systems = list(dict.fromkeys(row.text.system for row in rows))
     if len(systems) < 2:  # noqa: PLR2004  a rank takes two
         called = f"one system only, {systems[0]!r}" if systems else "no system"
@@ -194,15 +204,6 @@ def read_texts_to_rank(source: "marked_texts.MarkedSource") -> TextsToRank:
         people="; ".join(dict.fromkeys(reader.people)),
         notes=(*reader.notes(), *_panel_notes(rows)),
     )
-
-
-def _named(runs: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Return each run with a name of its own."""
-    names = [path.parent.name if path.is_file() else path.name for path in runs]
-    return [
-        (path, name if name and names.count(name) == 1 else str(path))
-        for path, name in zip(runs, names, strict=True)
-    ]
 
 
 class _Reader:
@@ -278,20 +279,6 @@ class _Reader:
             yield from self.problems
         if self._other_versions:
             yield marked_texts.other_versions_note(self._other_versions)
-
-
-def _refuse_twice(rows: Sequence[_Row]) -> None:
-    seen: set[tuple[str, str, str]] = set()
-    for row in rows:
-        system = row.text.system
-        key = row.name, system, row.aspect
-        if key in seen:
-            raise ConfigError(
-                f"{row.name!r} of the system {system!r} was judged twice on {row.aspect}: name"
-                " runs of different systems, or one run of all; two panels on the same texts are"
-                " compared by 'spanjury compare'"
-            )
-        seen.add(key)
 
 
 def _panel_notes(rows: Sequence[_Row]) -> Iterator[str]:

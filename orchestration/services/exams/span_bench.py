@@ -1,7 +1,7 @@
 """The span bench: whether judges mark what people marked."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -56,8 +56,20 @@ class SpanBench(PanelStudy["findings.BenchResult"]):
     def plan(self) -> BenchPlan:
         """Read the sets; raise as `PanelStudy.plan` does, and if nothing is known of any text."""
         sets = self._sets()
+        read = []
+        for name, texts in self._texts_by_set(sets).items():
+            # Texts that something is known of, under ids of their own.
+            kept = tuple(
+                replace(
+                    text,
+                    segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"),
+                )
+                for text in texts
+                if text.is_known
+            )
+            read.append(gold.BenchSet(name=name, texts=kept, unknown=len(texts) - len(kept)))
         planned = findings.Bench(
-            sets=tuple(_with_own_ids(*item) for item in self._texts_by_set(sets).items()),
+            sets=tuple(read),
             settings=estimates.Settings(seed=self.drawn_by, draws=self.draws),
         )
         names = [each.name for each in planned.sets]
@@ -83,11 +95,15 @@ class SpanBench(PanelStudy["findings.BenchResult"]):
         return names[0]
 
     def _sets(self) -> "tuple[Path | exam_texts.Texts, ...]":
-        """Return each file once, and several sets in memory under names of their own."""
-        sets = [
-            exam_texts.texts_of(item, columns=self.columns, limit=self.limit)
-            for item in _sets_of(self.data)
-        ]
+        """Return each file once, and several sets in memory under names of their own.
+
+        One set is a file, rows or a data frame.
+        """
+        data: Sequence[object] = (self.data,)
+        if isinstance(self.data, Sequence) and not isinstance(self.data, str):
+            are_rows = all(isinstance(row, Mapping | Segment) for row in self.data)
+            data = data if are_rows else self.data
+        sets = [exam_texts.texts_of(item, columns=self.columns, limit=self.limit) for item in data]
         if sum(isinstance(item, exam_texts.Texts) for item in sets) > 1:
             sets = [
                 replace(item, name=f"texts {number}")
@@ -101,7 +117,10 @@ class SpanBench(PanelStudy["findings.BenchResult"]):
         self, sets: "Sequence[Path | exam_texts.Texts]"
     ) -> "Mapping[str, Sequence[gold.BenchText]]":
         """Read the texts of each set: those of one ``dataset``, or else of one file."""
-        labels = _labels(sets)
+        # Files are called by their names up to the first full stop, if these differ.
+        stems = {path: path.name.partition(".")[0] or path.name for path in sets}
+        shared = Counter(stems.values())
+        labels = {path: stem if shared[stem] == 1 else str(path) for path, stem in stems.items()}
         read = [
             (labels[path], name or labels[path], text)
             for path in sets
@@ -130,7 +149,8 @@ class SpanBench(PanelStudy["findings.BenchResult"]):
                 text = gold.bench_text(fitted, aspects[task], catalogue=catalogue, by=self.by)
             except DataError as error:
                 raise DataError(f"{path}: {error}") from error
-            yield _dataset(segment), text
+            name = segment.meta.get("dataset")
+            yield name.strip() if isinstance(name, str) else "", text
 
 
 aspan_bench, span_bench = from_python(SpanBench, name="span_bench")
@@ -165,34 +185,3 @@ def _report(
         judged=result.judged,
         files={_RECORDS: write_records},
     )
-
-
-def _sets_of(data: object) -> Sequence[object]:
-    """Return the sets that `data` are, one or several; one is a file, rows or a data frame."""
-    if not isinstance(data, Sequence) or isinstance(data, str):
-        return (data,)
-    are_rows = all(isinstance(row, Mapping | Segment) for row in data)
-    return (data,) if are_rows else data
-
-
-def _dataset(segment: Segment) -> str:
-    name = segment.meta.get("dataset")
-    return name.strip() if isinstance(name, str) else ""
-
-
-def _labels(sets: "Sequence[Path | exam_texts.Texts]") -> "Mapping[Path | exam_texts.Texts, str]":
-    """Return what files are called: by their names up to the first full stop, if these differ."""
-    stems = {path: path.name.partition(".")[0] or path.name for path in sets}
-    shared = Counter(stems.values())
-    return {path: stem if shared[stem] == 1 else str(path) for path, stem in stems.items()}
-
-
-def _with_own_ids(name: str, texts: "Iterable[gold.BenchText]") -> "gold.BenchSet":
-    """Return a set of the texts that something is known of, under ids of their own."""
-    read = list(texts)
-    kept = tuple(
-        replace(text, segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"))
-        for text in read
-        if text.is_known
-    )
-    return gold.BenchSet(name=name, texts=kept, unknown=len(read) - len(kept))

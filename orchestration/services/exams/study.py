@@ -257,13 +257,8 @@ class PanelStudy(Generic[T_co]):
     ) -> "tuple[judging.Examinee, Mapping[tuple[str, str], Result]]":
         """Judge texts, each on an aspect, and return who judged, and the results.
 
-        Raise `RunStoppedError` if it was ended early, and `EvaluationError` if the panel, a model
-        or the memory cannot be used.
-
-        Returns
-        -------
-        tuple
-            The panel, and ``(segment id, aspect name)`` -> result.
+        The results are by segment id and aspect name. Raise `RunStoppedError` if it was ended
+        early, and `EvaluationError` if the panel, a model or the memory cannot be used.
         """
         with self.session(live) as opened:
             exam = self.exam_run(opened, live)
@@ -276,13 +271,9 @@ class PanelStudy(Generic[T_co]):
     ) -> tuple[tuple[Segment, ...], tuple[Aspect, ...]]:
         """Read texts, and find the aspects that they are judged on.
 
-        Raise `DataError` if the data cannot be read, and `ConfigError` if a name is
-        unknown, or the texts are not of one task.
-
-        Parameters
-        ----------
-        task, aspects
-            Those of the exam, where neither the parameters nor the texts name any.
+        `task` and `aspects` are those of the exam, where neither the parameters nor the texts name
+        any. Raise `DataError` if the data cannot be read, and `ConfigError` if a name is unknown,
+        or the texts are not of one task.
         """
         rows = exam_texts.read_texts(texts, columns=self.columns)
         segments = tuple(islice(rows, self.limit))

@@ -10,9 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, Result, Segment, counted, first_problem
+from spanjury.judges.core import DataError, Segment, counted, first_problem
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.files import PICTURES, Destination, write_report, write_whole
@@ -54,10 +54,7 @@ _ROW: TypeAdapter[ScoreRow] = TypeAdapter(ScoreRow)
 class ExamScores:
     """The contents of an exam's file of scores.
 
-    Parameters
-    ----------
-    data, recipe, seed
-        On which texts, and how they were damaged.
+    `data`, `recipe` and `seed` say on which texts, and how they were damaged.
     """
 
     examinee: Examinee
@@ -84,10 +81,7 @@ _HEAD: TypeAdapter[_Head] = TypeAdapter(_Head)
 
 
 def write_scores(path: Path, scores: ExamScores) -> None:
-    """Write the scores of an exam as JSON Lines.
-
-    Raise `StoreError` if the file cannot be written; what was there stays.
-    """
+    """Write the scores of an exam as JSON Lines; raise `StoreError` if that fails."""
     head = _Head(
         format=_FORMAT,
         judge=scores.examinee.signature,
@@ -104,8 +98,7 @@ def write_scores(path: Path, scores: ExamScores) -> None:
 def read_scores(folder: Path) -> ExamScores:
     """Read the scores that an exam has left in its folder.
 
-    Raise `DataError` if there are none, or they cannot be read; the message says what to
-    do.
+    Raise `DataError` if there are none, or they cannot be read; the message says what to do.
     """
     path = folder / SCORES
     try:
@@ -129,7 +122,7 @@ def _absent(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder} is not the folder of an exam"
     again = "run it again with the same command: no question is asked twice"
-    if (folder / "findings.json").exists():
+    if (folder / _FINDINGS).exists():
         return (
             f"{folder} holds no readable {SCORES}, which `exam discernment` and `exam robustness` "
             f"write: compare folders of these; if it is one, {again}"
@@ -171,8 +164,6 @@ def _row(line: bytes, where: str) -> ScoreRow:
 
 class _Findings(BaseModel):
     """The part of an exam's findings that a card is made of."""
-
-    model_config = ConfigDict(extra="ignore")
 
     card: ExamRecord
 
@@ -431,15 +422,13 @@ def _write_judged(folder: Path, judged: Sequence[JudgedText]) -> list[Path]:
     """
     by_id = grouped(judged, lambda text: text.result.segment.segment_id)
     write_segments(folder / JUDGED_TEXTS, map(_with_origin, by_id.values()))
-    write_whole(
-        folder / JUDGED_RESULTS, b"".join(result_line(_untimed(text.result)) for text in judged)
-    )
+    lines = []
+    for text in judged:
+        report = text.result.report
+        seats = tuple(replace(seat, seconds=0.0) for seat in report.seats)
+        lines.append(result_line(replace(text.result, report=replace(report, seats=seats))))
+    write_whole(folder / JUDGED_RESULTS, b"".join(lines))
     return [folder / JUDGED_RESULTS, folder / JUDGED_TEXTS]
-
-
-def _untimed(result: Result) -> Result:
-    seats = tuple(replace(seat, seconds=0.0) for seat in result.report.seats)
-    return replace(result, report=replace(result.report, seats=seats))
 
 
 def _with_origin(texts: Sequence[JudgedText]) -> Segment:

@@ -28,6 +28,7 @@ _ADVICE: dict[Decision | None, Advice] = {
     Decision.FAULTY: "faulty",
     None: "undecided",
 }
+_BY_DEFAULT = " (judged by default)"
 _PACKAGE = "spanjury.orchestration.services.judging"
 
 
@@ -223,8 +224,12 @@ def _aspect_score(result: Result) -> AspectScore:
 
 def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
     """Return the errors of all aspects, most severe first, then in the order of the text."""
+
+    def rank(error: tuple[Result, ErrorSpan]) -> tuple[int, bool, int]:
+        _, span = error
+        return -(span.severity or 0), span.start is None, span.start or 0
+
     errors = [(result, span) for result in results for span in result.report.spans]
-    errors.sort(key=lambda error: _rank(error[1]))
     return tuple(
         FoundError(
             number=number,
@@ -239,12 +244,8 @@ def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
             found_by=span.found_by,
             at=position_in(result.segment, span),
         )
-        for number, (result, span) in enumerate(errors, start=1)
+        for number, (result, span) in enumerate(sorted(errors, key=rank), start=1)
     )
-
-
-def _rank(span: ErrorSpan) -> tuple[int, bool, int]:
-    return -(span.severity or 0), span.start is None, span.start or 0
 
 
 def check_lines(check: TextCheck) -> str:
@@ -280,7 +281,10 @@ def comparison_lines(comparison: TextComparison) -> str:
 
 def card_lines(cards: Iterable[AspectCard]) -> str:
     """Return a line for each aspect: its task, its name and its definition."""
-    return "\n".join(map(_card_line, cards))
+    return "\n".join(
+        f"{card.task}: {card.aspect}{_BY_DEFAULT * card.judged_by_default}: {card.definition}"
+        for card in cards
+    )
 
 
 def _score_line(aspect: AspectScore) -> str:
@@ -288,11 +292,7 @@ def _score_line(aspect: AspectScore) -> str:
         return f"{aspect.aspect}: no score ({aspect.outcome}): {aspect.reason}"
     label = f" ({aspect.label})" if aspect.label else ""
     score = f"{aspect.score:.2f} on {aspect.lowest} to {aspect.highest}{label}, {aspect.decision}"
-    return (
-        f"{aspect.aspect}: {score}: {aspect.reason}"
-        if aspect.reason
-        else f"{aspect.aspect}: {score}"
-    )
+    return ": ".join(filter(None, (aspect.aspect, score, aspect.reason)))
 
 
 def _unverified_lines(score: AspectScore) -> Iterator[str]:
@@ -314,11 +314,6 @@ def _error_lines(error: FoundError) -> Iterator[str]:
         yield f'   {evidence.input} says: "{evidence.text}"'
 
 
-def _card_line(card: AspectCard) -> str:
-    default = " (judged by default)" if card.judged_by_default else ""
-    return f"{card.task}: {card.aspect}{default}: {card.definition}"
-
-
 def feedback_on(
     report: TextReport, conditions: Sequence[Condition], *, template: str = "feedback.txt"
 ) -> str | None:
@@ -335,7 +330,11 @@ def feedback_on(
     asked = any(condition.asks_for_unlocated for condition in conditions)
     listed = text_check(failing).errors
     errors = [error for error in listed if asked or not error.is_misquoted]
-    lines = numbered_errors(_one_for_the_same_words(errors)) or [*map(_reason, failing)]
+    lines = list(numbered_errors(_one_for_the_same_words(errors)))
+    for result in failing if not lines else ():
+        made = result.report
+        reason = made.basis.reason if made.basis else made.reason
+        lines.append(f"{result.aspect.name}: {made.decision or made.outcome.value}: {reason}")
     fenced = fence({"Report": "\n".join(lines)})
     return fill_template(_PACKAGE, template, {"report": fenced.text, "mark": fenced.mark})
 
@@ -355,10 +354,3 @@ def _one_for_the_same_words(errors: Sequence[FoundError]) -> Iterator[FoundError
             explanation="\n   ".join(dict.fromkeys(error.explanation for error in same)),
             evidence=tuple(dict.fromkeys(item for error in same for item in error.evidence)),
         )
-
-
-def _reason(result: Result) -> str:
-    """Return the reason why a report without errors fails."""
-    report = result.report
-    reason = report.basis.reason if report.basis else report.reason
-    return f"{result.aspect.name}: {report.decision or report.outcome.value}: {reason}"

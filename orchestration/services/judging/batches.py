@@ -12,7 +12,7 @@ so that a run that is killed at any point sends no batch twice and loses no repl
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 import msgspec
@@ -39,10 +39,10 @@ from spanjury.orchestration.engine.spending import NOTHING, Spending
 from spanjury.orchestration.services.judging.session import RunSession
 from spanjury.orchestration.wiring.batch_files import (
     AnswerFile,
-    BatchServer,
     BatchStatus,
     RequestFile,
     answers_in,
+    litellm_batches,
     open_server,
     read_answers,
     write_answers,
@@ -67,27 +67,8 @@ _LONGEST_OUTAGE = 3600.0
 _NAMED = 3
 
 
-class Batches(Protocol):
-    """Takes the requests of each round, and returns when replies are available."""
-
-    async def open(self, session: RunSession, panel: PanelConfig) -> Deferral:
-        """Resume what an earlier session of the run left, and begin."""
-        ...
-
-    async def send(self, session: RunSession) -> None:
-        """Send the requests of the round, and return once there are replies.
-
-        Raise `DeferredError` if the user must obtain these.
-        """
-        ...
-
-    async def close(self, session: RunSession) -> None:
-        """Forget the batches: every reply is remembered."""
-        ...
-
-
 async def ask_in_rounds(
-    batches: Batches,
+    batches: "Batches",
     session: RunSession,
     read: Callable[[], Iterator[tuple[Segment, Aspect]]],
     *,
@@ -111,7 +92,10 @@ async def ask_in_rounds(
         try:
             await _round(deferral, session, read, panel=panel, again=again)
         except BaseException:
-            _discard(deferral)
+            for requests in deferral.requests:
+                assert isinstance(requests.file, RequestFile)
+                requests.file.discard()
+                deferral.meter.release_deferred(requests.reserved)
             raise
         finally:
             deferral.end_round()
@@ -161,13 +145,6 @@ def _require_going_on(session: RunSession) -> None:
         raise RunStoppedError(token.reason)
 
 
-def _discard(deferral: Deferral) -> None:
-    for requests in deferral.requests:
-        assert isinstance(requests.file, RequestFile)
-        requests.file.discard()
-        deferral.meter.release_deferred(requests.reserved)
-
-
 class Files:
     """Batches that the user sends: requests are written to one file, and replies read from another.
 
@@ -206,7 +183,7 @@ class Files:
     async def send(self, session: RunSession) -> None:
         """Finish the files, and raise `DeferredError`: the user sends them."""
         assert self._deferral is not None
-        self._say_answers(session)
+        await self.close(session)
         for requests in self._deferral.requests:
             await to_thread.run_sync(_finish, requests)
             count, path = len(requests.keys), requests.file.path
@@ -217,9 +194,6 @@ class Files:
 
     async def close(self, session: RunSession) -> None:
         """Report what the replies contained."""
-        self._say_answers(session)
-
-    def _say_answers(self, session: RunSession) -> None:
         if self._file is None or self._deferral is None or session.memory is None:
             return
         unasked = self._deferral.unasked(self._file.lines)
@@ -396,13 +370,17 @@ class Sending:
         return has_any
 
 
+Batches = Files | Sending
+"""Takes the requests of each round, and returns when replies are available."""
+
+
 class _Sent:
     """A batch under way; the state after each step is stored before the next begins."""
 
     def __init__(
         self,
         batch: _Batch,
-        server: BatchServer,
+        server: "litellm_batches.LiteLLMBatches",
         session: RunSession,
         *,
         note: Note,

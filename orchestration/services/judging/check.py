@@ -1,6 +1,6 @@
 """One text at a time: take it with its source, and have a panel report on it."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -210,10 +210,11 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     asked += weighed.aspects if weighed else ()
     catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
     asking = {} if question is None else {_QUESTION: question}
+    by_header = passages_apart(source) if isinstance(source, Mapping) else {}
     the_task = catalogue.task(
-        task or _task_name(catalogue, asked, inputs={**asking, **_by_header(source)}, output=output)
+        task or _task_name(catalogue, asked, inputs={**asking, **by_header}, output=output)
     )
-    inputs = _inputs(source, _source_header(catalogue, the_task))
+    inputs = by_header or _inputs(source, _source_header(catalogue, the_task))
     if asking and any(header.strip().casefold() == _QUESTION.casefold() for header in inputs):
         raise ConfigError("the source has a Question: give no question beside it")
     text = Segment(
@@ -269,15 +270,11 @@ async def judge_at_once(
                     group.start_soon(assess, index, segment, aspect)
     for index, (segment, aspect) in enumerate(pairs):
         if aspect.criteria:
-            results[index] = _of_rubric(segment, aspect, results.values())
+            own = (result for result in results.values() if result.segment is segment)
+            report = concluded(aspect, {result.aspect.name: result.report for result in own})
+            results[index] = Result(segment=segment, aspect=aspect, report=report)
             await progress(len(results), len(pairs), aspect.name)
     return tuple(results[index] for index in range(len(pairs)))
-
-
-def _of_rubric(segment: Segment, aspect: Aspect, results: Iterable[Result]) -> Result:
-    """Return the result of a rubric, computed from those of its criteria."""
-    reports = {result.aspect.name: result.report for result in results if result.segment is segment}
-    return Result(segment=segment, aspect=aspect, report=concluded(aspect, reports))
 
 
 def _trajectory(
@@ -341,17 +338,11 @@ def _source_header(catalogue: Catalogue, task: Task) -> str:
     return next(iter(task.input_headers))
 
 
-def _by_header(source: Source | None) -> dict[str, str]:
-    return passages_apart(source) if isinstance(source, Mapping) else {}
-
-
 def _inputs(source: Source | None, header: str) -> dict[str, str]:
     if source is None:
         return {}
     if isinstance(source, str):
         return {header: source}
-    if isinstance(source, Mapping):
-        return _by_header(source)
     passages = [_passage(passage) for passage in source]
     if len(passages) == 1 and not passages[0][0]:
         return {header: passages[0][1]}

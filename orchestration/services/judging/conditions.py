@@ -1,6 +1,6 @@
 """The conditions of exams: the damage of a recipe, and perturbations of error lists."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from spanjury.judges.core import Aspect, ConfigError, choices_for
@@ -79,7 +79,13 @@ def list_conditions(names: Sequence[str]) -> tuple[ListCondition, ...]:
     A name is ``NAME`` or ``NAME:option=value,…``. Raise `ConfigError` if there is no such
     perturbation, or it has no such option.
     """
-    return tuple(map(_list_condition, names)) or tuple(
+    named = []
+    for text in names:
+        name, options = parse_options(text, what="perturbation")
+        perturbation = find_explanation_perturbation(name)
+        _check_options(name, options, perturbation.rule)
+        named.append(ListCondition(name=text, perturbation=perturbation, options=options))
+    return tuple(named) or tuple(
         ListCondition(
             name=paper_perturbation.name,
             perturbation=paper_perturbation.perturbation,
@@ -96,20 +102,14 @@ def require_requests(conditions: Sequence[ListCondition], *, aspect: Aspect) -> 
         raise ConfigError(f"no model writes anything for {names}")
 
 
-def _list_condition(text: str) -> ListCondition:
-    name, options = parse_options(text, what="perturbation")
-    perturbation = find_explanation_perturbation(name)
-    accepted: Mapping[str, object] = parameters(perturbation.rule)
-    if strange := options.keys() - accepted.keys():
+def _check_options(name: str, options: Mapping[str, object], rule: Callable[..., object]) -> None:
+    if strange := options.keys() - parameters(rule):
         raise ConfigError(f"{name!r} has no option {', '.join(sorted(strange))}")
-    return ListCondition(name=text, perturbation=perturbation, options=options)
 
 
 def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
     perturbation = find_perturbation(item.perturbation)
-    accepted = parameters(perturbation.rule)
-    if strange := item.options.keys() - accepted:
-        raise ConfigError(f"{item.perturbation!r} has no option {', '.join(sorted(strange))}")
+    _check_options(item.perturbation, item.options, perturbation.rule)
     return Condition(
         name=item.name,
         perturbation=perturbation,

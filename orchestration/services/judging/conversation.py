@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from spanjury.judges.core import ConfigError
 
@@ -21,18 +20,18 @@ def conversation_of(result: object) -> Conversation:
 
     Raise `ConfigError` if there is none.
     """
-    if isinstance(result, RunOfOpenAI):
-        agent = result.last_agent
+    if callable(listed := getattr(result, "to_input_list", None)):  # of OpenAI's Agents SDK
+        agent = getattr(result, "last_agent", None)
         prompt = getattr(agent, "instructions", None)
         return Conversation(
-            messages=result.to_input_list(),
+            messages=listed(),
             instructions=({"role": "system", "content": prompt},)
             if isinstance(prompt, str)
             else (),
             tools=getattr(agent, "tools", ()),
         )
-    if isinstance(result, RunOfPydantic):
-        return Conversation(messages=result.all_messages())
+    if callable(listed := getattr(result, "all_messages", None)):  # of pydantic-ai
+        return Conversation(messages=listed())
     messages = result.get("messages") if isinstance(result, Mapping) else result
     if not isinstance(messages, Sequence) or isinstance(messages, str):
         raise ConfigError(
@@ -40,26 +39,3 @@ def conversation_of(result: object) -> Conversation:
             " them"
         )
     return Conversation(messages=messages)
-
-
-@runtime_checkable
-class RunOfOpenAI(Protocol):
-    """The part of a result of OpenAI's Agents SDK that a review needs."""
-
-    @property
-    def last_agent(self) -> object:
-        """The agent that answered."""
-        ...
-
-    def to_input_list(self) -> list[object]:
-        """Return all messages."""
-        ...
-
-
-@runtime_checkable
-class RunOfPydantic(Protocol):
-    """The part of a result of pydantic-ai that a review needs."""
-
-    def all_messages(self) -> list[object]:
-        """Return all messages."""
-        ...

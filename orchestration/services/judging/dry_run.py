@@ -5,15 +5,14 @@ of its calls is estimated from their bytes. `measured` judges a sample with real
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from heapq import nsmallest
 from itertools import count
 
 from spanjury.judges.core import USABLE, Aspect, ChatModel, ChatRequest, PanelReport, Reply, Segment
-from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.spending import NOTHING, Spending, expected_of, most_of, spending
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.services.judging.session import open_session
@@ -58,17 +57,6 @@ class Estimate:
     cost: TotalEstimate
     seconds: TotalEstimate
     unpriced: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Taken:
-    """The cost of one assessment."""
-
-    report: PanelReport
-    calls: int
-    tokens: int
-    cost: float
-    seconds: float
 
 
 @dataclass(slots=True)
@@ -122,18 +110,14 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
         )
 
     calls = [(call.request, prices.get(call.seat)) for call in unsent.calls]
+    seat_reports = (seat for report in reports for seat in report.seats)
+    unread = {seat.seat for seat in seat_reports if seat.report.outcome not in USABLE}
     return Reckoning(
         expected=total(spending(expected_of(request), price) for request, price in calls),
         most=total(spending(most_of(request), price) for request, price in calls),
         unpriced=tuple(dict.fromkeys(named[seat] for seat in named if seat not in prices)),
-        unforeseen=tuple(sorted(_unread(reports))),
+        unforeseen=tuple(sorted(unread)),
     )
-
-
-def _unread(reports: Sequence[PanelReport]) -> set[str]:
-    """Return the seats that could not parse the stand-in's reply."""
-    seats = (seat for report in reports for seat in report.seats)
-    return {seat.seat for seat in seats if seat.report.outcome not in USABLE}
 
 
 def require_keys(job: Job) -> None:
@@ -152,38 +136,29 @@ async def measured(job: Job, plan: Plan) -> Estimate:
     """
     # A preflight would be counted as part of the first assessment.
     terms = replace(job, memory=None, failures=replace(job.failures, preflight=False))
+    reports: list[PanelReport] = []
+    spent: list[list[float]] = []
     with open_session(terms) as session:
         meter = session.meter
+
+        def so_far() -> tuple[float, ...]:
+            return meter.usage.calls, meter.tokens, meter.cost, time.perf_counter()
+
         async with session.open_panel(job.panel) as panel:
-            taken = [
-                await _measured(panel, segment, aspect, meter=meter)
-                for segment, aspect in _sample(_asked(job), most=SAMPLE)
-            ]
+            for segment, aspect in _sample(_asked(job), most=SAMPLE):
+                before = so_far()
+                reports.append(await panel.assess(segment, aspect))
+                spent.append([now - then for now, then in zip(so_far(), before, strict=True)])
     at_once = job.panel.connections if meter.usage.calls else 1
-
-    def total(values: Iterable[float]) -> TotalEstimate:
-        return estimated_total(list(values) or [0.0], population=max(1, plan.asked))
-
+    calls, tokens, cost, seconds = zip(*(spent or [[0.0] * 4]), strict=True)
+    total = partial(estimated_total, population=max(1, plan.asked))
     return Estimate(
-        reports=tuple(estimate.report for estimate in taken),
-        calls=total(estimate.calls for estimate in taken),
-        tokens=total(estimate.tokens for estimate in taken),
-        cost=total(estimate.cost for estimate in taken),
-        seconds=total(estimate.seconds / at_once for estimate in taken),
+        reports=tuple(reports),
+        calls=total(calls),
+        tokens=total(tokens),
+        cost=total(cost),
+        seconds=total([each / at_once for each in seconds]),
         unpriced=meter.unpriced,
-    )
-
-
-async def _measured(panel: Panel, segment: Segment, aspect: Aspect, *, meter: Meter) -> _Taken:
-    calls, tokens, cost = meter.usage.calls, meter.tokens, meter.cost
-    began = time.perf_counter()
-    report = await panel.assess(segment, aspect)
-    return _Taken(
-        report=report,
-        calls=meter.usage.calls - calls,
-        tokens=meter.tokens - tokens,
-        cost=meter.cost - cost,
-        seconds=time.perf_counter() - began,
     )
 
 
@@ -194,9 +169,6 @@ def _asked(job: Job) -> Iterator[tuple[Segment, Aspect]]:
 
 def _sample(pairs: Iterator[tuple[Segment, Aspect]], *, most: int) -> list[tuple[Segment, Aspect]]:
     """Return a pseudo-random sample of `pairs`, the same in every run, in one pass."""
-    drawn = nsmallest(most, zip(map(_lot, count()), pairs, strict=False), key=lambda lot: lot[0])
+    lots = (blake2b(number.to_bytes(8, "big"), digest_size=8).digest() for number in count())
+    drawn = nsmallest(most, zip(lots, pairs, strict=False), key=lambda lot: lot[0])
     return [pair for _, pair in drawn]
-
-
-def _lot(number: int) -> bytes:
-    return blake2b(number.to_bytes(8, "big"), digest_size=8).digest()

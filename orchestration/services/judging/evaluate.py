@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from anyio import to_thread
 
@@ -28,8 +28,6 @@ from spanjury.orchestration.wiring.results import ResultWriter, result_line
 with lazily():
     from spanjury.orchestration.services.judging import batches as rounds
 
-T = TypeVar("T")
-
 _AGAIN: Mapping[str, frozenset[Outcome]] = {
     "unanswered": UNANSWERED,
     "failed": FAILED,
@@ -42,11 +40,9 @@ class RowView(Protocol):
 
     def wants(self, segment: Segment) -> bool:
         """Return whether the view needs the full results of `segment`; called in order of rows."""
-        ...
 
     def count(self, row: FinishedRow) -> None:
         """Count a row that was taken from memory as written, in order among the results."""
-        ...
 
 
 async def run(
@@ -63,23 +59,17 @@ async def run(
     """Judge the rows of a job; every result is on disk before `show` receives it.
 
     The data are read once more unless `planned` is given. `show` receives every result, in the
-    order of the data. `begun` is called before the first row is written or the first batch is sent:
-    if the run is then killed, or the disk is full, the run must be on record. Raise
-    `RunStoppedError` if a limit or the stop token ended the run early, `RunFailedError` if a model
-    cannot be used or is silent for too long, and `EvaluationError` if the panel cannot be opened or
-    results cannot be written. In any case, the results so far stay in the part files of the
-    outputs.
+    order of the data; `rows` receives the row that an earlier run over the same memory wrote,
+    instead of a result that it does not want. Without `rows`, every result is made again from
+    remembered replies. `begun` is called before the first row is written or the first batch is
+    sent: if the run is then killed, or the disk is full, the run must be on record. `meter` counts
+    calls and enforces the limits of cost and tokens; it should have been created with those of the
+    job. `batches` answer requests without remembered replies, instead of the models.
 
-    Parameters
-    ----------
-    rows
-        Receives the row that an earlier run over the same memory wrote, instead of a result that it
-        does not want; None to make every result again from remembered replies.
-    meter
-        Counts calls and enforces the limits of cost and tokens; it should have been created with
-        those of the job.
-    batches
-        Answer requests without remembered replies, instead of the models; None to call the models.
+    Raise `RunStoppedError` if a limit or the stop token ended the run early, `RunFailedError` if a
+    model cannot be used or is silent for too long, and `EvaluationError` if the panel cannot be
+    opened or results cannot be written. In any case, the results so far stay in the part files of
+    the outputs.
     """
     read, again, deferral = partial(pairs, job, planned=planned), _AGAIN[job.again], None
     with ExitStack() as stack:
@@ -153,14 +143,26 @@ async def judge_pairs(  # noqa: PLR0913  half of them have defaults
     Raise the errors of `run`, which explains `rows`.
     """
 
+    def begin() -> tuple[list[tuple[Segment, Aspect]], Iterator[tuple[Segment, Aspect]]]:
+        iterator = read()
+        return list(islice(iterator, 1)), iterator
+
     async def judge() -> None:
         opening = session.open_panel(panel, again=again, silent=silent, deferral=deferral)
         async with opening as opened:
             assess = _assessing(opened, session, rows)
-            begun = await to_thread.run_sync(_begun, read)  # in a thread, so that Ctrl-C works
+
+            async def assess_in_turn(segment: Segment, aspect: Aspect) -> JudgedRow | _RubricDue:
+                if room is not None:
+                    await room()
+                return await assess(segment, aspect)
+
+            first, rest = await to_thread.run_sync(begin)  # in a thread, so that Ctrl-C works
+            for segment, _ in first:
+                opened.begin_budget(segment)  # refused if it is too small for the first text
             await assess_in_order(
-                _affordable(begun, opened),
-                assess if room is None else _in_turn(assess, room),
+                chain(first, rest),
+                assess_in_turn,
                 write=_concluding(write),
                 workers=panel.workers,
                 stop_token=session.stop_token,
@@ -236,31 +238,3 @@ def _assessing(
         return JudgedRow(row.line, row)
 
     return assess
-
-
-def _affordable(
-    pairs: Iterator[tuple[Segment, Aspect]], panel: Panel
-) -> Iterator[tuple[Segment, Aspect]]:
-    """Return the same pairs; raise `ConfigError` if a budget is too small for the first of them."""
-    first = list(islice(pairs, 1))
-    for segment, _ in first:
-        panel.begin_budget(segment)
-    return chain(first, pairs)
-
-
-def _in_turn(
-    assess: Callable[[Segment, Aspect], Awaitable[T]], room: Callable[[], Awaitable[None]]
-) -> Callable[[Segment, Aspect], Awaitable[T]]:
-    """Wrap `assess` so that it waits for `room` first."""
-
-    async def assess_in_turn(segment: Segment, aspect: Aspect) -> T:
-        await room()
-        return await assess(segment, aspect)
-
-    return assess_in_turn
-
-
-def _begun(read: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """Begin to read, and return an iterator whose first value is already read."""
-    iterator = read()
-    return chain(list(islice(iterator, 1)), iterator)

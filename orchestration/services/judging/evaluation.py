@@ -38,9 +38,9 @@ from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Progress, Tracker
 from spanjury.orchestration.engine.stopping import GRACE, FailurePolicy, StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
-from spanjury.orchestration.services.judging.check import RubricLike
+from spanjury.orchestration.services.judging.check import Request, RubricLike
 from spanjury.orchestration.services.judging.evaluate import JudgedRow, judge_pairs
-from spanjury.orchestration.services.judging.job import check_limit, readable
+from spanjury.orchestration.services.judging.job import check_limit
 from spanjury.orchestration.services.judging.panels import (
     Judges,
     Models,
@@ -54,7 +54,7 @@ from spanjury.orchestration.studies.failing.conditions import Failure, failing
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.read_results import SPAN_COLUMNS, span_records
 from spanjury.orchestration.wiring.results import ResultWriter
-from spanjury.orchestration.wiring.sources import columns_for, open_rows, open_source
+from spanjury.orchestration.wiring.sources import columns_for, open_rows, open_source, readable
 
 _AHEAD = 256
 """Reports that may be queued for the caller before the batch pauses."""
@@ -172,14 +172,6 @@ def _cell(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """A text and the aspects to judge it on."""
-
-    segment: Segment
-    aspects: tuple[Aspect, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """The panel of a batch and the terms of its run, as explained in `Job`.
 
@@ -196,17 +188,11 @@ class Terms:
 class BatchThread:
     """A running batch: it starts when created, and ends when all is taken or the caller leaves.
 
-    Parameters
-    ----------
-    terms
-        The panel, and the terms of the run.
-    read
-        Begins to read the texts; called in the thread.
-    total
-        The number of assessments.
+    `read`, which is called in the thread, begins to read the texts; `total` is the number of
+    assessments.
     """
 
-    def __init__(self, terms: Terms, read: Callable[[], Iterator[Text]], *, total: int) -> None:
+    def __init__(self, terms: Terms, read: Callable[[], Iterator[Request]], *, total: int) -> None:
         self._terms = terms
         self._read = read
         self._stop = StopToken()
@@ -445,12 +431,12 @@ def _opener(
 
     def read_file(path: Path) -> Iterator[Segment]:
         rows = islice(open_source(path, columns=columns), limit)
-        return readable(rows, [], skip=skip_bad_rows)
+        return readable(rows, [] if skip_bad_rows else None)
 
     if isinstance(data, str | Path):
         return partial(read_file, Path(data))
     rows = islice(open_rows(data, columns=columns), limit)
-    segments = tuple(readable(rows, [], skip=skip_bad_rows))
+    segments = tuple(readable(rows, [] if skip_bad_rows else None))
     return lambda: segments
 
 
@@ -460,14 +446,14 @@ def _texts(
     *,
     task: str | None,
     aspects: Sequence[str],
-) -> Iterator[Text]:
+) -> Iterator[Request]:
     """Yield every segment with its aspects."""
     pairs = pair(read(), catalogue, task=task, aspects=aspects)
     for _, group in groupby(pairs, key=lambda pair: id(pair[0])):
         of_one = list(group)
-        yield Text(segment=of_one[0][0], aspects=tuple(aspect for _, aspect in of_one))
+        yield Request(segment=of_one[0][0], aspects=tuple(aspect for _, aspect in of_one))
 
 
-def _count(read: Callable[[], Iterator[Text]]) -> int:
+def _count(read: Callable[[], Iterator[Request]]) -> int:
     """Count the assessments; reading everything first finds errors before a call is paid."""
     return sum(len(text.aspects) for text in read())

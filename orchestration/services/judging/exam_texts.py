@@ -8,9 +8,9 @@ from pathlib import Path
 
 from spanjury.judges.core import Segment
 from spanjury.judges.text.sentences import sentences
-from spanjury.orchestration.services.judging.job import check_limit, readable
+from spanjury.orchestration.services.judging.job import check_limit
 from spanjury.orchestration.services.judging.panels import read_segments
-from spanjury.orchestration.wiring.sources import open_rows
+from spanjury.orchestration.wiring.sources import open_rows, readable
 
 FLAWS, AGENTS = "flaws", "agents"
 """Recipes that plant errors in texts and in trajectories."""
@@ -107,7 +107,7 @@ def texts_of(
     if isinstance(data, Path | str):
         return Path(data)
     rows = islice(open_rows(data, columns=columns), limit)
-    return Texts(segments=tuple(readable(rows, [], skip=False)))
+    return Texts(segments=tuple(readable(rows)))
 
 
 def read_texts(data: Path | Texts, *, columns: Sequence[str] = ()) -> Iterator[Segment]:

@@ -1,12 +1,11 @@
 """Check whether a run's aspects and texts fit its calibration and its cascade."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.made_for import aspect_key
-from spanjury.orchestration.engine.thresholds import Signal
 from spanjury.orchestration.report import figure
 from spanjury.orchestration.wiring.calibrations import read_calibration
 from spanjury.orchestration.wiring.cascades import CascadeConfig
@@ -25,7 +24,12 @@ def notices(panel: PanelConfig, results: Path) -> Iterator[str]:
     a file cannot be read.
     """
     if panel.calibration is not None:
-        yield from _of_calibration(panel.calibration, results)
+        calibration = read_calibration(panel.calibration)
+        by_aspect: dict[tuple[str, str], list[ReportedRow]] = {}
+        for row in read_reported_rows(results):
+            by_aspect.setdefault((row.task, row.aspect), []).append(row)
+        for (task, aspect), rows in by_aspect.items():
+            yield from _of_aspect(calibration, rows, task=task, aspect=aspect)
     if panel.cascade is not None:
         yield from _of_cascade(panel.cascade, results)
 
@@ -46,32 +50,18 @@ def _of_cascade(cascade: CascadeConfig, results: Path) -> Iterator[str]:
         )
 
 
-def _of_calibration(file: Path, results: Path) -> Iterator[str]:
-    calibration = read_calibration(file)
-    by_aspect: dict[tuple[str, str], list[ReportedRow]] = {}
-    for row in read_reported_rows(results):
-        by_aspect.setdefault((row.task, row.aspect), []).append(row)
-    for (task, aspect), rows in by_aspect.items():
-        yield from _of_aspect(calibration, rows, task=task, aspect=aspect)
-
-
 def _of_aspect(
-    calibration: Calibration, rows: list[ReportedRow], *, task: str, aspect: str
+    calibration: Calibration, rows: Sequence[ReportedRow], *, task: str, aspect: str
 ) -> Iterator[str]:
     about = calibration.on(task, aspect)
     if about is None:
         yield f"{aspect} is not calibrated: its scores and decisions are the judges' own"
         return
-    signals = list(_signals(rows, about.signal))
-    if len(signals) < _LEAST:
-        return
-    if about.is_far(signals):
+    is_of_errors = about.signal == "probability"
+    values = (row.error_probability if is_of_errors else row.score for row in rows)
+    signals = [value for value in values if value is not None]
+    if len(signals) >= _LEAST and about.is_far(signals):
         yield _far(about, signals, aspect=aspect)
-
-
-def _signals(rows: Iterable[ReportedRow], signal: Signal) -> Iterator[float]:
-    values = (row.error_probability if signal == "probability" else row.score for row in rows)
-    return (value for value in values if value is not None)
 
 
 def _far(about: AspectCalibration, signals: list[float], *, aspect: str) -> str:

@@ -15,7 +15,7 @@ from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.sharding import Shard
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.wiring.config import PanelConfig
-from spanjury.orchestration.wiring.sources import by_source, open_source
+from spanjury.orchestration.wiring.sources import by_source, open_source, readable
 
 with lazily():
     from spanjury.orchestration.engine import made_for
@@ -187,7 +187,7 @@ def pairs(job: Job, *, planned: Plan | None = None) -> Iterator[tuple[Segment, A
 def _segments(job: Job, bad: list[DataError]) -> Iterator[Segment]:
     """Yield the segments of `job` in the order of the file; add skipped rows to `bad`."""
     rows = islice(open_source(job.data, columns=job.columns), job.limit)
-    segments = readable(rows, bad, skip=job.skip_bad_rows)
+    segments = readable(rows, bad if job.skip_bad_rows else None)
     return segments if job.shard is None else job.shard.of_rows(segments)
 
 
@@ -199,19 +199,6 @@ def check_limit(limit: object) -> None:
     """Raise `ConfigError` unless `limit` is None or a number of rows, 1 or more."""
     if limit is not None and not (is_whole(limit) and limit >= 1):
         raise ConfigError(f"limit is a whole number of rows, 1 or more, got {limit!r}")
-
-
-def readable(
-    rows: Iterable[Segment | DataError], bad: list[DataError], *, skip: bool
-) -> Iterator[Segment]:
-    """Yield the segments among `rows`; add unreadable rows to `bad` if `skip`, else raise them."""
-    for row in rows:
-        if isinstance(row, Segment):
-            yield row
-        elif skip:
-            bad.append(row)
-        else:
-            raise row
 
 
 def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None:

@@ -1,7 +1,7 @@
 """Metrics: of a file of texts, by their names, or of lists of texts in Python."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal, TypeVar
@@ -80,21 +80,21 @@ def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """A metric that the user did not name and that cannot run; the reason does not name it."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """A measured file: its segments, and the scores by each metric."""
+    """A file of texts, the metrics that can run on them, and the scores by each so far.
+
+    `skipped` gives the reason why a metric that the user did not name cannot run.
+    """
 
     segments: tuple[Segment, ...]
     samples: tuple[Sample, ...]
-    scores: tuple[MetricScores, ...]
-    skipped: tuple[Skipped, ...] = ()
+    metrics: tuple[NamedMetric, ...]
+    skipped: Mapping[str, str]
+    scores: tuple[MetricScores, ...] = ()
+
+    def scored(self, scores: Sequence[MetricScores]) -> "Scored":
+        """Return the file with the scores so far."""
+        return replace(self, scores=tuple(scores))
 
     @property
     def sources(self) -> list[str]:
@@ -183,25 +183,6 @@ def _several(texts: str | Sequence[T]) -> Sequence[str | T]:
     return (texts,) if isinstance(texts, str) else texts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A file to measure: its texts, and the metrics that can run on them."""
-
-    segments: tuple[Segment, ...]
-    samples: tuple[Sample, ...]
-    metrics: tuple[NamedMetric, ...]
-    skipped: tuple[Skipped, ...]
-
-    def scored(self, scores: Sequence[MetricScores]) -> Scored:
-        """Return the measured file with the scores so far."""
-        return Scored(
-            segments=self.segments,
-            samples=self.samples,
-            scores=tuple(scores),
-            skipped=self.skipped,
-        )
-
-
 def prepare(
     data: Path,
     *,
@@ -210,7 +191,7 @@ def prepare(
     source: Path | None = None,
     columns: Sequence[str] = (),
     limit: int | None = None,
-) -> Prepared:
+) -> Scored:
     """Read a file and build the metrics.
 
     Metrics are named ``NAME`` or ``NAME:option=value,…``; without names, all metrics run that the
@@ -224,13 +205,11 @@ def prepare(
     samples = tuple(map(sample_of, segments))
     ids = [segment.segment_id for segment in segments]
     chosen, skipped = choose_metrics(metrics, samples, ids=ids)
-    return Prepared(
-        segments=segments, samples=samples, metrics=tuple(chosen), skipped=tuple(skipped)
-    )
+    return Scored(segments=segments, samples=samples, metrics=tuple(chosen), skipped=skipped)
 
 
 async def score_file(
-    prepared: Prepared,
+    prepared: Scored,
     *,
     workers: int | None = None,
     show: Callable[[MetricScores], None] = lambda _: None,
@@ -245,7 +224,7 @@ async def score_file(
 
 def choose_metrics(
     specs: Sequence[str], samples: Sequence[Sample], *, ids: Sequence[str]
-) -> tuple[list[NamedMetric], list[Skipped]]:
+) -> tuple[list[NamedMetric], dict[str, str]]:
     """Return the named metrics, or all that can run, and the reasons why others cannot.
 
     Raise the errors of `open_metric`, `ConfigError` if two metrics have the same name, and
@@ -259,24 +238,23 @@ def choose_metrics(
         raise ConfigError(f"two metrics are called {', '.join(sorted(doubled))}: add name=…")
     for named in metrics:
         check_samples(named, samples, ids=ids)
-    return metrics, []
+    return metrics, {}
 
 
 def _runnable(
     samples: Sequence[Sample], *, ids: Sequence[str]
-) -> tuple[list[NamedMetric], list[Skipped]]:
+) -> tuple[list[NamedMetric], dict[str, str]]:
     metrics: list[NamedMetric] = []
-    skipped: list[Skipped] = []
+    skipped: dict[str, str] = {}
     for name, card in metric_cards().items():
         try:
             if reason := availability(card):
-                skipped.append(Skipped(name=name, reason=reason))
+                skipped[name] = reason
                 continue
             named = open_metric(name)
             check_samples(named, samples, ids=ids)
         except DataError as error:
-            reason = str(error).removeprefix(f"metric {name!r} ")
-            skipped.append(Skipped(name=name, reason=reason))
+            skipped[name] = str(error).removeprefix(f"metric {name!r} ")
         else:
             metrics.append(named)
     return metrics, skipped
@@ -387,12 +365,9 @@ def show_metric(
     in ``.html``; `DataError` if the file cannot be read, has no such row, or the row has no
     reference; and `StoreError` if the page cannot be written.
     """
-    sample = sample_of(_segment(data, row, columns=columns))
-    write_page(output, metric_pages.metric_page(metric, sample, row=row))
-
-
-def _segment(data: Path, row: str, *, columns: Sequence[str]) -> Segment:
     for segment in read_segments(data, columns=columns):
         if segment.segment_id == row:
-            return segment
+            page = metric_pages.metric_page(metric, sample_of(segment), row=row)
+            write_page(output, page)
+            return
     raise DataError(f"{data}: there is no row {row!r}")

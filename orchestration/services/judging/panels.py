@@ -23,7 +23,7 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.panels import open_configured_panel
-from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.sources import open_source, readable
 from spanjury.orchestration.wiring.specs import parse_seat
 
 Judges = str | Judge | SeatConfig | Sequence[str | Judge | SeatConfig]
@@ -60,10 +60,15 @@ class OpenedPanel(Panel):
         life = self.life
         if life.is_closed:
             raise ClosedModelError("the panel is closed: open a new one")
-        named = _named(segment, aspect) if isinstance(aspect, str) else aspect
+        if isinstance(aspect, str):
+            catalogue, inputs = Catalogue.load(), segment.inputs
+            task = segment.task or catalogue.likely_task(
+                [aspect], inputs=inputs, output=segment.output
+            )
+            aspect = catalogue.aspect(task, aspect)
         life.under_way += 1
         try:
-            return await Panel.assess(self, segment, named)
+            return await Panel.assess(self, segment, aspect)
         finally:
             life.under_way -= 1
             if life.idle is not None and not life.under_way:
@@ -114,14 +119,6 @@ class PanelOpening:
             life = _Life(models=opening.pop_all())
         parts = {part.name: getattr(panel, part.name) for part in fields(Panel) if part.init}
         return OpenedPanel(**parts, life=life)
-
-
-def _named(segment: Segment, aspect: str) -> Aspect:
-    catalogue = Catalogue.load()
-    task = segment.task or catalogue.likely_task(
-        [aspect], inputs=segment.inputs, output=segment.output
-    )
-    return catalogue.aspect(task, aspect)
 
 
 def open_panel(
@@ -294,10 +291,7 @@ def read_segments(
         At once if the file cannot be read, and at the first unreadable row.
     """
     check_arguments(read_segments, locals())
-    for row in open_source(Path(path), columns=columns, limits=limits):
-        if not isinstance(row, Segment):
-            raise row
-        yield row
+    yield from readable(open_source(Path(path), columns=columns, limits=limits))
 
 
 def _seat(judge: str | Judge | SeatConfig) -> SeatConfig:

@@ -17,7 +17,6 @@ from spanjury.judges.core import (
     ChatModel,
     ConfigError,
     JudgeError,
-    Segment,
     Trajectory,
     Turn,
     Usage,
@@ -293,7 +292,9 @@ class AgentRewriter:
         segment = version.segment
         trajectory = segment.trajectory
         if trajectory is None:
-            turns = await self._answer(_as_conversation(segment), _errors(version))
+            inputs = "\n\n".join(f"{header}:\n{text}" for header, text in segment.inputs.items())
+            asked = (Turn(role="user", text=inputs), Turn(role="assistant", text=segment.output))
+            turns = await self._answer(Trajectory(turns=asked), _errors(version))
             text = next((turn.text for turn in reversed(turns) if turn.role == "assistant"), "")
             return Rewriting(segment=replace(segment, output=text))
         begin, end = _request(version, trajectory)
@@ -323,14 +324,6 @@ def _errors(version: Version) -> str:
     report = TextReport(segment=version.segment, results=version.results)
     template = "feedback_on_turns.txt" if version.segment.trajectory else "feedback.txt"
     return feedback_on(report, [_ANY_ERROR], template=template) or ""
-
-
-def _as_conversation(segment: Segment) -> Trajectory:
-    """Return a text as the answer to a request that contains its inputs."""
-    given = "\n\n".join(f"{header}:\n{text}" for header, text in segment.inputs.items())
-    return Trajectory(
-        turns=(Turn(role="user", text=given), Turn(role="assistant", text=segment.output))
-    )
 
 
 def _request(version: Version, trajectory: Trajectory) -> tuple[int, int]:

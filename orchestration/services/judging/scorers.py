@@ -14,11 +14,12 @@ from spanjury.orchestration.studies.sources import TextIds, judged_twice
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.runs import runs_home
 
-NO_JUDGES: Mapping[Path, Sequence[Scorer]] = MappingProxyType({})
-
 
 def read_scorers(
-    paths: Sequence[Path], *, ids: TextIds, judges: Mapping[Path, Sequence[Scorer]] = NO_JUDGES
+    paths: Sequence[Path],
+    *,
+    ids: TextIds,
+    judges: Mapping[Path, Sequence[Scorer]] = MappingProxyType({}),
 ) -> list[Scorer]:
     """Read the scorers in some files.
 
@@ -93,7 +94,11 @@ class JudgeScores:
         The only seat of a run stands for the panel if the panel's scores are its own. They are
         others if they were computed from spans or calibrated. The score of a rubric has no seat.
         """
-        judge = self._only_judge()
+        judges = {name for name, _ in self._scores if name != PANEL}
+        is_alone = len(judges) == 1 and all(
+            self._scores[PANEL, aspect] == scores for (_, aspect), scores in self._scores.items()
+        )
+        judge = judges.pop() if is_alone else None
         return tuple(
             Scorer(
                 name=name,
@@ -106,16 +111,6 @@ class JudgeScores:
             for (name, aspect), scores in self._scores.items()
             if name != PANEL or (judge, aspect) not in self._scores
         )
-
-    def _only_judge(self) -> str | None:
-        """Return the seat whose scores are those of the run; None if there is no such seat."""
-        seats = {name for name, _ in self._scores if name != PANEL}
-        if len(seats) != 1:
-            return None
-        same = all(
-            self._scores[PANEL, aspect] == scores for (_, aspect), scores in self._scores.items()
-        )
-        return seats.pop() if same else None
 
 
 def read_decisions(path: Path, *, ids: TextIds) -> dict[Judged, Decision | None]:

@@ -95,12 +95,8 @@ class RunSession:
     ) -> str:
         """Have a panel judge segments, each on an aspect, and return its signature.
 
-        Raise `ConfigError` if the panel cannot be opened, and the errors of `run`.
-
-        Parameters
-        ----------
-        write
-            Called with each result in order.
+        `write` is called with each result, in order. Raise `ConfigError` if the panel cannot be
+        opened, and the errors of `run`.
         """
 
         async def work() -> str:

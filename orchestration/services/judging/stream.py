@@ -26,7 +26,7 @@ from typing import Literal
 from anyio import move_on_after
 from anyio.lowlevel import checkpoint
 
-from spanjury.judges.core import Aspect, ConfigError, Decision, ErrorSpan, Result, check_arguments
+from spanjury.judges.core import Aspect, ConfigError, Decision, ErrorSpan, check_arguments
 from spanjury.judges.text.sentences import GrowingText, Sentence
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import (
@@ -118,20 +118,19 @@ class JudgedSentence:
 
         The spans of a row have their offsets in the text.
         """
-        results = () if self.report is None else self.report.results
+        rows = []
+        for result in () if self.report is None else self.report.results:
+            spans = tuple(span.moved(self.start) for span in result.report.spans)
+            row = result_row(replace(result, report=replace(result.report, spans=spans)))
+            rows.append({key: row[key] for key in _KEYS})
         return {
             "start": self.start,
             "end": self.end,
             "text": self.text,
             "decision": self.decision.value if self.decision else None,
             "error_probability": self.error_probability,
-            "results": [self._row(result) for result in results],
+            "results": rows,
         }
-
-    def _row(self, result: Result) -> dict[str, object]:
-        spans = tuple(span.moved(self.start) for span in result.report.spans)
-        row = result_row(replace(result, report=replace(result.report, spans=spans)))
-        return {key: row[key] for key in _KEYS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,14 +267,14 @@ def stream_requested(
 ) -> AsyncGenerator[StreamEvent, None]:
     """Judge a text while it is written, as `astream` does.
 
-    Parameters
-    ----------
-    opening
-        Opens a function that judges each sentence and then the whole text.
-    requested
-        Returns the request for a text.
+    `opening` opens a function that judges each sentence and then the whole text; `requested`
+    returns the request for a text.
     """
-    sentence_request = _on_sentences(requested(""))
+    whole = requested("")
+    kinds = (aspect for aspect in whole.aspects if aspect.kind in _KINDS)
+    sentence_request = replace(
+        whole, aspects=tuple(aspect for aspect in kinds if not aspect.criteria)
+    )
     if stop_when is not None and not sentence_request.aspects:
         raise ConfigError(
             "stop_when needs an aspect on which a sentence can be judged alone: its kind is"
@@ -365,12 +364,6 @@ class _Context:
             starts.popleft()
         self._text, self._start = self._text[starts[0] - self._start :], starts[0]
         return self._text[: sentence.start - self._start]
-
-
-def _on_sentences(request: Request) -> Request:
-    """Return a request with only the aspects on which a sentence can fail alone."""
-    aspects = (aspect for aspect in request.aspects if aspect.kind in _KINDS)
-    return replace(request, aspects=tuple(aspect for aspect in aspects if not aspect.criteria))
 
 
 class _Pieces:

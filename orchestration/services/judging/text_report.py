@@ -206,14 +206,18 @@ class TextReport:
 
     def __repr__(self) -> str:
         """Return the decision, the number of errors and the scores in one line."""
-        scores = ", ".join(map(_in_short, self.results))
+        scores = ", ".join(
+            f"{name} {report.outcome.value if report.score is None else f'{report.score:.2f}'}"
+            for name, report in self.reports.items()
+        )
         decision = self.decision.value if self.decision else f"no decision ({self.undecided})"
         errors = counted(len(self.spans), "error")
         return f"<TextReport {self.segment.segment_id!r}: {decision}, {errors}; {scores}>"
 
     def _repr_html_(self) -> str:
         """Return the text with its errors marked, for a notebook."""
-        return f"{_marked(self.text, self.spans)}<p>{_lines(self.results)}</p>"
+        lines = (line for result in self.results for line in (_line(result), *_unverified(result)))
+        return f"{_marked(self.text, self.spans)}<p>{'<br>'.join(map(safe, lines))}</p>"
 
 
 def _why_undecided(result: Result) -> str:
@@ -223,12 +227,6 @@ def _why_undecided(result: Result) -> str:
         needs = f"{name} needs {' and '.join(lacking)}"
         return f"{needs}, which the source lacks" if inputs else f"{needs}: the text has no source"
     return f"{name} has no score: {one_line(result.report.reason) or result.report.outcome.value}"
-
-
-def _in_short(result: Result) -> str:
-    score = result.report.score
-    value = result.report.outcome.value if score is None else f"{score:.2f}"
-    return f"{result.aspect.name} {value}"
 
 
 def _marked(text: str, spans: Sequence[ErrorSpan]) -> str:
@@ -254,18 +252,17 @@ def _pieces(text: str, spans: Sequence[ErrorSpan]) -> Iterator[str]:
             for number, span in enumerate(spans, start=1)
             if span.start is not None and span.start <= start and end <= (span.end or 0)
         ]
-        yield _piece(text[start:end], here, closed=[n for n, span in here if span.end == end])
-
-
-def _piece(text: str, here: Sequence[tuple[int, ErrorSpan]], *, closed: Sequence[int]) -> str:
-    if not here:
-        return safe(text)
-    gravest = max((span.severity or 0 for _, span in here), default=0)
-    why = "\n".join(f"({number}) {_why(span)}" for number, span in here)
-    numbers = f"<sup>{','.join(map(str, closed))}</sup>" if closed else ""
-    fill = _FILLS.get(gravest, _NO_SEVERITY)
-    style = f"background: {fill}; color: inherit"
-    return f'<mark style="{style}" title="{safe(why)}">{safe(text)}</mark>{numbers}'
+        piece = safe(text[start:end])
+        if not here:
+            yield piece
+            continue
+        gravest = max(span.severity or 0 for _, span in here)
+        why = "\n".join(f"({number}) {_why(span)}" for number, span in here)
+        closed = ",".join(str(number) for number, span in here if span.end == end)
+        style = f"background: {_FILLS.get(gravest, _NO_SEVERITY)}; color: inherit"
+        yield f'<mark style="{style}" title="{safe(why)}">{piece}</mark>'
+        if closed:
+            yield f"<sup>{closed}</sup>"
 
 
 def _explained(span: ErrorSpan) -> str:
@@ -281,11 +278,6 @@ def _why(span: ErrorSpan) -> str:
     severity = "" if span.severity is None else f"severity {span.severity}"
     facts = ", ".join(filter(None, (severity, span.category)))
     return f"{facts}: {span.explanation}" if facts else span.explanation
-
-
-def _lines(results: Sequence[Result]) -> str:
-    lines = (line for result in results for line in (_line(result), *_unverified(result)))
-    return "<br>".join(map(safe, lines))
 
 
 def _unverified(result: Result) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from anyio import CapacityLimiter, create_task_group, to_thread
 
@@ -52,7 +52,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
 )
 from spanjury.orchestration.studies.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.sources import TextIds, by_name, source_of, text_name
-from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, read_result_spans
+from spanjury.orchestration.wiring.read_results import SeatWork, read_result_spans
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ def read_judged(paths: Iterable[Path], *, ids: TextIds) -> Judged:
     """
     files = [(path, file) for path in paths if not are_metric_scores(file := results_file(path))]
     runs = {path: _run(file, name=str(path), ids=ids) for path, file in files}
-    works = [(path, key, work) for path, _ in files for key, work in runs[path].work.items()]
+    works = [(path, key, work) for path, _ in files for key, work in runs[path][0].items()]
     names = names_apart([(path, *key) for path, key, _ in works])
     marking = {(path, key[0]) for path, key, work in works if any(work.spans.values())}
     annotators = tuple(
@@ -110,9 +110,8 @@ def read_judged(paths: Iterable[Path], *, ids: TextIds) -> Judged:
         )
         for name, (path, key, work) in zip(names, works, strict=True)
     )
-    return Judged(
-        annotators=annotators, scorers={path: run.scores.scorers() for path, run in runs.items()}
-    )
+    scorers = {path: of_run for path, (_, of_run) in runs.items()}
+    return Judged(annotators=annotators, scorers=scorers)
 
 
 def span_tasks(
@@ -140,10 +139,7 @@ def span_tasks(
     ]
     for aspect in dict.fromkeys(annotator.aspect for annotator in marking):
         here = [annotator for annotator in marking if annotator.aspect == aspect]
-        marked = tuple(
-            (judge, name, output, None if spans is None else renamed(spans, categories))
-            for judge, name, output, spans in _marked_spans(here, by_id)
-        )
+        marked = tuple(_markings(here, by_id, categories=categories))
         best = top_rated_texts(segments, aspect=aspect)
         if (not aspects or aspect in aspects) and marked and (gold is not None or best.texts):
             yield SpanTask(
@@ -163,54 +159,49 @@ class _Work:
     tokens: int = 0
 
 
-class _Run(NamedTuple):
-    """A results file: the work of each judge on each aspect, and all scores."""
-
-    work: Mapping[tuple[str, str], _Work]
-    scores: JudgeScores
-
-
-def _run(file: Path, *, name: str, ids: TextIds) -> _Run:
-    """Read a results file once."""
+def _run(
+    file: Path, *, name: str, ids: TextIds
+) -> tuple[Mapping[tuple[str, str], _Work], Sequence[Scorer]]:
+    """Read a results file once; return the work of each judge on each aspect, and its scorers."""
     by_key: dict[tuple[str, str], _Work] = {}
     scores = JudgeScores(run=name, ids=ids)
     for row in read_result_spans(file):
         text = scores.add(row.scores)
-        for judge, (spans, work) in _by_name(row).items():
+        works = row.work.values()
+        whole = SeatWork(sum(work.seconds for work in works), sum(work.tokens for work in works))
+        judges = {PANEL: (row.spans, whole)}
+        judges |= {seat: (spans, row.work[seat]) for seat, spans in row.seats.items()}
+        for judge, (spans, work) in judges.items():
             entry = by_key.setdefault((judge, row.scores.aspect), _Work())
             entry.spans[text] = spans
             entry.seconds += work.seconds
             entry.tokens += work.tokens
-    scorers = {(scorer.name, scorer.aspect) for scorer in scores.scorers()}
-    return _Run({key: work for key, work in by_key.items() if key in scorers}, scores)
+    scorers = scores.scorers()
+    kept = {(scorer.name, scorer.aspect) for scorer in scorers}
+    return {key: work for key, work in by_key.items() if key in kept}, scorers
 
 
-def _by_name(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, SeatWork]]:
-    seats = {name: (spans, row.work[name]) for name, spans in row.seats.items()}
-    works = row.work.values()
-    whole = SeatWork(sum(work.seconds for work in works), sum(work.tokens for work in works))
-    return {PANEL: (row.spans, whole), **seats}
-
-
-def _marked_spans(
-    annotators: Iterable[Annotator], segments: Mapping[str, Segment]
+def _markings(
+    annotators: Iterable[Annotator],
+    segments: Mapping[str, Segment],
+    *,
+    categories: Mapping[str, str],
 ) -> Iterator[Marking]:
     for annotator in annotators:
         for segment_id, spans in annotator.spans.items():
-            if segment_id in segments:
-                output = segments[segment_id].output
-                _refuse_other_text(segment_id, spans or (), output)
-                yield annotator.name, segment_id, output, spans
-
-
-def _refuse_other_text(segment_id: str, spans: Iterable[ErrorSpan], output: str) -> None:
-    for span in spans:
-        if span.start is not None and output[span.start : span.end] != span.text:
-            raise DataError(
-                f"{segment_id!r}: the results mark {span.text[:60]!r} at {span.start}, where the "
-                f"text with people's annotations has {output[span.start : span.end][:60]!r}: "
-                "results and texts must be of the same data"
-            )
+            if segment_id not in segments:
+                continue
+            output = segments[segment_id].output
+            for span in spans or ():
+                if span.start is not None and output[span.start : span.end] != span.text:
+                    raise DataError(
+                        f"{segment_id!r}: the results mark {span.text[:60]!r} at {span.start},"
+                        " where the text with people's annotations has"
+                        f" {output[span.start : span.end][:60]!r}: results and texts must be of"
+                        " the same data"
+                    )
+            named = None if spans is None else renamed(spans, categories)
+            yield annotator.name, segment_id, output, named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,12 +246,12 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
     judged = read_judged(source.results, ids=ids)
     _refuse_strange(source.aspects, rated, judged.annotators if gold else ())
     wanted = [aspect for aspect in source.aspects or rated if aspect in rated]
+    scorers = read_scorers(source.results, ids=ids, judges=judged.scorers)
+    compared = (ratings(segments, scorers, aspect=aspect) for aspect in wanted)
     collected = Collected(
         data=str(human),
         results=tuple(map(str, source.results)),
-        ratings=_compared(
-            segments, read_scorers(source.results, ids=ids, judges=judged.scorers), wanted
-        ),
+        ratings=tuple(each for each in compared if each.coverage.any()),
         spans=tuple(
             span_tasks(
                 segments,
@@ -368,10 +359,3 @@ def _refuse_strange(
         raise ConfigError(
             f"people did not rate {', '.join(strange)}; they rated {', '.join(marked) or 'nothing'}"
         )
-
-
-def _compared(
-    segments: Sequence[Segment], scorers: Sequence[Scorer], aspects: Sequence[str]
-) -> tuple[Ratings, ...]:
-    compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
-    return tuple(each for each in compared if each.coverage.any())

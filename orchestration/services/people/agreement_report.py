@@ -57,10 +57,14 @@ def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[Drawing]
         drawer = partial(plots.draw_correlations, correlations=correlations)
         yield Drawing("agreement", "Agreement of each scorer with people", drawer)
     yield from _costs(findings, collected.annotators, measure=measure)
-    names = _file_names([aspect.aspect for aspect in findings.aspects])
-    for aspect_findings, ratings in zip(findings.aspects, collected.ratings, strict=True):
-        yield from _of_scores(aspect_findings, ratings, name=names[aspect_findings.aspect])
-        yield from _of_seats(aspect_findings, name=names[aspect_findings.aspect], measure=measure)
+    # Names of files that are valid in any file system; they are numbered unless they differ.
+    names = [re.sub(r"[^\w.-]+", "-", aspect.aspect)[:40] for aspect in findings.aspects]
+    if len({*names}) < len(names):
+        names = [f"{number}-{name}" for number, name in enumerate(names, 1)]
+    parts = zip(findings.aspects, collected.ratings, names, strict=True)
+    for aspect_findings, ratings, name in parts:
+        yield from _of_scores(aspect_findings, ratings, name=name)
+        yield from _of_seats(aspect_findings, name=name, measure=measure)
 
 
 def _of_scores(findings: AspectFindings, ratings: Ratings, *, name: str) -> Iterator[Drawing]:
@@ -78,7 +82,17 @@ def _of_scores(findings: AspectFindings, ratings: Ratings, *, name: str) -> Iter
 
 def _of_seats(findings: AspectFindings, *, name: str, measure: str) -> Iterator[Drawing]:
     if findings.seats:
-        curves = [_curve(seats, several=len(findings.seats) > 1) for seats in findings.seats]
+        several = len(findings.seats) > 1
+        curves = [
+            EnsembleCurve(
+                name=f"{seats.aspect}, {seats.run}" if several else seats.aspect,
+                sizes=tuple(size.size for size in seats.sizes),
+                mean=tuple(size.mean for size in seats.sizes),
+                low=tuple(size.least for size in seats.sizes),
+                high=tuple(size.greatest for size in seats.sizes),
+            )
+            for seats in findings.seats
+        ]
         drawer = partial(plots.draw_ensembles, curves=curves, measure=measure)
         alt = f"Agreement with people on {findings.aspect} by the number of seats"
         yield Drawing(f"ensembles-{name}", alt, drawer)
@@ -156,16 +170,6 @@ def _systems(ranking: Ranking) -> tuple[list[SystemScore], str]:
     return systems, f"{ranking.aspect}: {minus}mean of {ranking.by}"
 
 
-def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
-    return EnsembleCurve(
-        name=f"{seats.aspect}, {seats.run}" if several else seats.aspect,
-        sizes=tuple(size.size for size in seats.sizes),
-        mean=tuple(size.mean for size in seats.sizes),
-        low=tuple(size.least for size in seats.sizes),
-        high=tuple(size.greatest for size in seats.sizes),
-    )
-
-
 def _costs(
     findings: MetaFindings, annotators: Sequence[Annotator], *, measure: str
 ) -> Iterator[Drawing]:
@@ -206,11 +210,3 @@ def _priced(
         )
         for name, keys in by_name.items()
     ]
-
-
-def _file_names(aspects: Sequence[str]) -> dict[str, str]:
-    """Return a distinct name for each aspect that is valid in any file system."""
-    names = {aspect: re.sub(r"[^\w.-]+", "-", aspect)[:40] for aspect in aspects}
-    if len({*names.values()}) == len(names):
-        return names
-    return {aspect: f"{number}-{name}" for number, (aspect, name) in enumerate(names.items(), 1)}

@@ -41,14 +41,10 @@ _DRAWS = 2_000
 class Alignment:
     """A proposed definition and its gain on the held-out texts.
 
-    Parameters
-    ----------
-    before, after
-        Mean distance between the panel's and people's scores by the present and by the proposed
-        definition, averaged over sources, as a share of the scale, 0 to 1. Both cover the
-        held-out texts that the panel scored by the proposed definition.
-    gain
-        Distance before minus distance after, with its 95 % interval clustered by source.
+    `before` and `after` are the mean distances between the panel's and people's scores by the
+    present and by the proposed definition, averaged over sources, as a share of the scale, 0 to 1.
+    Both cover the held-out texts that the panel scored by the proposed definition. `gain` is their
+    difference, with its 95 % interval clustered by source.
     """
 
     aspect: Aspect
@@ -80,11 +76,27 @@ async def align(
     run cannot be read, or judging ends early.
     """
     job = job_of(find_run(run))
-    writer = model or _first_model(job.panel)
+    seats = (seat.model for seat in job.panel.seats if seat.model is not None)
+    named = [*filter(None, [model]), *job.panel.models, *seats]
+    if not named:
+        raise ConfigError("the run asked no model: name one with --model")
+    writer = ModelConfig.of(named[0])
     marked = read_marked(MarkedSource(results=(run,), data=data, aspects=(aspect,)))
-    texts = [text for text in marked.marked if _is_usable(text)]
+    texts = [
+        text
+        for text in marked.marked
+        if text.segment is not None
+        and text.row.score is not None
+        and text.human is not None
+        and text.human in text.scale
+    ]
     learnt, held_out = _halves(texts)
-    present = _meaning(held_out[0])
+    present = held_out[0].meaning
+    if present is None or ": " in present.name:
+        raise ConfigError(
+            f"{held_out[0].row.aspect!r} has no definition to sharpen: it is a criterion, or its"
+            " aspects file is gone"
+        )
     with open_session(job) as session:
 
         async def work() -> Alignment:
@@ -112,23 +124,6 @@ def write_aspect(aspect: Aspect, path: Path) -> None:
     write_whole(path, ("\n".join(toml_lines(table)).lstrip() + "\n").encode())
 
 
-def _first_model(panel: PanelConfig) -> ModelConfig:
-    named = (*panel.models, *(seat.model for seat in panel.seats if seat.model is not None))
-    if not named:
-        raise ConfigError("the run asked no model: name one with --model")
-    return ModelConfig.of(named[0])
-
-
-def _is_usable(text: JudgedText) -> bool:
-    human = text.human
-    return (
-        text.row.score is not None
-        and text.segment is not None
-        and human is not None
-        and human in text.scale
-    )
-
-
 def _halves(texts: Sequence[JudgedText]) -> tuple[list[JudgedText], list[JudgedText]]:
     """Return the texts to learn from and the held-out texts; no source is in both."""
     sources = sorted({text.source for text in texts}, key=fingerprint)
@@ -142,16 +137,6 @@ def _halves(texts: Sequence[JudgedText]) -> tuple[list[JudgedText], list[JudgedT
         [text for text in texts if text.source not in held],
         [text for text in texts if text.source in held],
     )
-
-
-def _meaning(text: JudgedText) -> Aspect:
-    """Return the aspect with its definition."""
-    if text.meaning is None or ": " in text.meaning.name:
-        raise ConfigError(
-            f"{text.row.aspect!r} has no definition to sharpen: it is a criterion, or its aspects"
-            " file is gone"
-        )
-    return text.meaning
 
 
 def _distance(text: JudgedText, score: float) -> float:
@@ -170,7 +155,15 @@ async def _proposal(
 ) -> Aspect:
     """Return the aspect as redefined by the model, which sees the largest disagreements."""
     ordered = sorted(learnt, key=lambda text: (-_now(text), text.row.id))
-    shown = [_disagreement(text) for text in ordered if _now(text) > 0]
+    shown = [
+        Disagreement(
+            segment=text.segment,
+            people=review(text.spans or (), text.human, scale=text.scale),
+            judge=review(text.row.spans, text.row.score, scale=text.scale),
+        )
+        for text in ordered
+        if _now(text) > 0 and text.segment is not None
+    ]
     if not shown:
         raise DataError("people and the panel give the same scores: there is nothing to align")
     opening = open_generator(model, memory=session.memory, meter=session.meter, guard=session.guard)
@@ -182,16 +175,6 @@ async def _proposal(
         return reply.value.of(present)
     except ValueError as error:
         raise DataError(f"{model.name} wrote no definition: {error}") from error
-
-
-def _disagreement(text: JudgedText) -> Disagreement:
-    assert text.segment is not None
-    row = text.row
-    return Disagreement(
-        segment=text.segment,
-        people=review(text.spans or (), text.human, scale=text.scale),
-        judge=review(row.spans, row.score, scale=text.scale),
-    )
 
 
 async def _scores(

@@ -275,22 +275,12 @@ def _together(own: Sequence[str], others: Iterable[str]) -> tuple[str, ...]:
 class JudgedText:
     """A text with the panel's report on one aspect, and people's judgement of it.
 
-    Parameters
-    ----------
-    row
-        The panel's result, with its seats.
-    segment
-        The text itself; None if no available file has it.
-    meaning
-        The aspect with its definition; None if no aspects file has it.
-    source
-        The input that the text was made from: texts of one source are never in two folds.
-    people
-        Rater -> score, on people's own scale; empty if no one scored it.
-    spans
-        Errors that people marked; None if no one looked for any.
-    chance
-        Probability with which the text was drawn for people to mark; None if unknown.
+    `row` is the panel's result, with its seats. `segment` is None if no available file has the
+    text, and `meaning`, the aspect with its definition, if no aspects file has it. Texts of one
+    `source`, the input that they were made from, are never in two folds. `people` has the score of
+    each rater, on people's own scale, and `spans` the errors that people marked; None if no one
+    looked for any. `chance` is the probability with which the text was drawn to be marked, if
+    known.
     """
 
     row: ReportedRow
@@ -322,17 +312,11 @@ class JudgedText:
 class MarkedTexts:
     """The rows of one run, with people's marks if there are any.
 
-    Parameters
-    ----------
-    name
-        The annotators and the file of the marks; empty without marks.
-    left_out
-        Marked texts, with their marks, that count as unmarked in `texts`: they have no sampling
-        probability although others do.
-    other_versions
-        Number of marks of other texts, or of other versions of these, which were left out.
-    sourceless, marked_sourceless
-        Number of texts with unknown input, and how many of these are marked.
+    `name` gives the annotators and the file of the marks; it is empty without marks. The `left_out`
+    texts are marked, but count as unmarked in `texts`: they have no sampling probability although
+    others do. `other_versions` counts marks of other texts or versions, which were left out;
+    `sourceless` and `marked_sourceless` count texts with unknown input, and the marked ones of
+    them.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Fit cascades to a run in which all seats were asked, and write the file for a panel."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -111,9 +111,9 @@ def fit_panel_cascade(
         seats_of_texts, pricing if unit == "dollars" else replace(pricing, panel=None)
     )
     costs = seat_costs(seats_of_texts, priced.by_seat)
-    order = _order(stages, seats_of_texts, costs, aspect=aspect, unit=unit)
-    kept = _judged_by_all(seats_of_texts, order.names)
-    rows = [{name: seats_of_texts[number][name] for name in order.names} for number in kept]
+    names, silent, stages = _order(stages, seats_of_texts, costs, aspect=aspect, unit=unit)
+    kept = _judged_by_all(seats_of_texts, names)
+    rows = [{name: seats_of_texts[number][name] for name in names} for number in kept]
     texts = [judged[number] for number in kept]
     studied = (
         study_text(text, of, human=text.human, within=within)
@@ -121,7 +121,7 @@ def fit_panel_cascade(
     )
     seats = panel_seats([*studied], aspect=aspect, costs=costs)
     findings = cascade_findings(
-        _staged(seats, order.stages, unit=unit),
+        _staged(seats, stages, unit=unit),
         seats,
         share=share,
         unit=unit,
@@ -130,7 +130,7 @@ def fit_panel_cascade(
         notes=[
             *_notes(marked, texts, left=len(judged) - len(kept)),
             *priced.notes,
-            *(f"{name} never judges {aspect}, so it is asked first" for name in order.silent),
+            *(f"{name} never judges {aspect}, so it is asked first" for name in silent),
         ],
     )
     signatures = {name: unstamped(seat.signature) for name, seat in rows[0].items()}
@@ -139,19 +139,8 @@ def fit_panel_cascade(
         panel=seats_digest(signatures, aggregation="mean"),
         seats=signed_seats(signatures),
         aspect=aspect_key(texts[0].row.task, aspect),
-        silent=order.silent,
+        silent=silent,
     )
-
-
-class _Order(NamedTuple):
-    """The seats in the order in which a cascade asks them.
-
-    The `silent` ones never judge the aspect: they are asked first, and in none of the `stages`.
-    """
-
-    names: Sequence[str]
-    silent: tuple[str, ...]
-    stages: Sequence[Sequence[str]]
 
 
 def _order(
@@ -161,20 +150,27 @@ def _order(
     *,
     aspect: str,
     unit: Unit,
-) -> _Order:
-    """Return the seats of the stages that are `named`, or of the usual ones.
+) -> tuple[Sequence[str], tuple[str, ...], Sequence[Sequence[str]]]:
+    """Return the seats of the stages that are `named`, or of the usual ones, in their order.
 
-    Raise `ConfigError` if a seat is invalid, or they are no cascade.
+    Return also the silent ones, which never judge the aspect, and the stages. Silent seats are
+    asked first, and are in none of the stages. Raise `ConfigError` if a seat is invalid, or they
+    are no cascade.
     """
     asked, usual = tuple(costs), usual_stages(tuple(costs.values()), unit=unit)
     all_stages = named or [[asked[number] for number in stage] for stage in usual]
     names = [name for stage in all_stages for name in stage]
     require_seats(names, rows, aspect=aspect)
-    silent = tuple(name for name in names if _is_silent(name, rows, costs[name]))
+    silent = tuple(
+        name
+        for name in names
+        if not (costs[name].calls or costs[name].tokens)
+        and {of[name].outcome for of in rows if name in of} == {Outcome.ABSTAINED}
+    )
     stages = [[name for name in stage if name not in silent] for stage in all_stages]
     stages = list(filter(None, stages))
     _check(stages, unit=unit, is_named=bool(named))
-    return _Order(names, silent, stages)
+    return names, silent, stages
 
 
 def _require_whole_panel(texts: Sequence[JudgedText]) -> None:
@@ -214,12 +210,6 @@ def _of_one_aspect(texts: Sequence[JudgedText], asked: str) -> tuple[str, Sequen
     return aspect, [text for text in texts if text.row.aspect == aspect]
 
 
-def _is_silent(name: str, rows: Sequence[Seats], cost: SeatCost) -> bool:
-    """Return whether a seat that calls no model abstained wherever it was asked."""
-    outcomes = {seats[name].outcome for seats in rows if name in seats}
-    return outcomes == {Outcome.ABSTAINED} and not (cost.calls or cost.tokens)
-
-
 def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> None:
     names = [name for stage in stages for name in stage]
     if twice := [name for name, times in Counter(names).items() if times > 1]:
@@ -240,7 +230,11 @@ def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> No
 
 def _judged_by_all(seats_of_texts: Sequence[Seats], names: Sequence[str]) -> list[int]:
     """Return the numbers of the texts that all seats judged; raise `DataError` if too few."""
-    kept = [number for number, seats in enumerate(seats_of_texts) if _is_whole(seats, names)]
+    kept = []
+    for number, seats in enumerate(seats_of_texts):
+        asked = [seats[name] for name in names if name in seats]
+        if len(asked) == len(names) and any(report.score is not None for report in asked):
+            kept.append(number)
     if len(kept) < FEWEST_FITTED:
         raise DataError(
             f"only {counted(len(kept), 'text was', 'texts were')} judged by all seats "
@@ -248,12 +242,6 @@ def _judged_by_all(seats_of_texts: Sequence[Seats], names: Sequence[str]) -> lis
             "with all seats, without a cascade"
         )
     return kept
-
-
-def _is_whole(seats: Seats, names: Iterable[str]) -> bool:
-    """Return whether all seats were asked, and at least one gave a score."""
-    asked = [seats.get(name) for name in names]
-    return None not in asked and any(report and report.score is not None for report in asked)
 
 
 def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -> StagedTexts:

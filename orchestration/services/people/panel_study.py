@@ -1,6 +1,6 @@
 """A study of a panel's seats: from runs, people's scores and prices to findings."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,7 +47,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
 )
 from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.read_results import ReportedRow, ReportedSeat, read_reported_rows
-from spanjury.orchestration.wiring.seats import ModelPrice, seat_prices
+from spanjury.orchestration.wiring.seats import seat_prices
 from spanjury.stats.raters.agreement import krippendorff_alpha
 
 Seats = Mapping[str, ReportedSeat]
@@ -67,10 +67,13 @@ def study_text(text: JudgedText, seats: Seats, *, human: float | None, within: s
 
     Raise `ConfigError` if `within` is named but its meta lacks this key.
     """
+    group = text.segment.meta.get(within) if within and text.segment else None
+    if within and group is None:
+        raise ConfigError(f"--within {within}: the row {text.row.id!r} has no such key in its meta")
     return StudyText(
         system=text.row.system,
         source=text.source,
-        group=_group(text, within) if within else "",
+        group=str(group) if within else "",
         human=np.nan if human is None else human,
         seats={name: _word(seat, text.scale) for name, seat in seats.items()},
     )
@@ -112,24 +115,12 @@ def _word(seat: ReportedSeat, scale: Scale) -> SeatWord:
     return SeatWord(seat.score, place_on(scale, seat.score), estimate, has_failed=False)
 
 
-def _group(text: JudgedText, within: str) -> str:
-    value = text.segment.meta.get(within) if text.segment else None
-    if value is None:
-        raise ConfigError(f"--within {within}: the row {text.row.id!r} has no such key in its meta")
-    return str(value)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pricing:
     """The sources of the prices of seats' tokens.
 
-    Parameters
-    ----------
-    named
-        Seat -> price; these take precedence.
-    panel
-        A panel file: seats of the same names have the prices of its models, or else those of
-        LiteLLM's list. None to use no further prices.
+    `named` maps seats to prices, which take precedence. Seats of the same names as in the `panel`
+    file have the prices of its models, or else those of LiteLLM's list.
     """
 
     named: Mapping[str, TokenPrice] = field(default_factory=dict)
@@ -144,11 +135,6 @@ class Prices(NamedTuple):
 
     by_seat: Mapping[str, SeatPrice]
     notes: Sequence[str]
-
-
-def parse_prices(texts: Iterable[str]) -> dict[str, TokenPrice]:
-    """Parse prices, each with `parse_price`."""
-    return dict(map(parse_price, texts))
 
 
 def parse_price(text: str) -> tuple[str, TokenPrice]:
@@ -187,24 +173,20 @@ def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:
     by_seat = {name: SeatPrice(price=price, source=_FLAG) for name, price in flags.items()}
     if panel is None:
         return Prices(by_seat, ())
-    calling = {name for seats in rows for name, seat in seats.items() if _calls(seat.usage)}
+    calling = {
+        name
+        for seats in rows
+        for name, seat in seats.items()
+        if seat.usage.calls or seat.usage.prompt or seat.usage.completion
+    }
     wanted = calling - flags.keys()
-    in_file = seat_prices(read_panel_file(panel), wanted)
-    for name, price in in_file.items():
+    notes = []
+    for name, price in seat_prices(read_panel_file(panel), wanted).items():
         by_seat[name] = SeatPrice(price=price.price, source=_SOURCES.get(price.source, panel.name))
-    return Prices(by_seat, list(_other_models(in_file, models)))
-
-
-def _calls(usage: Usage) -> bool:
-    return bool(usage.calls or usage.prompt or usage.completion)
-
-
-def _other_models(in_file: Mapping[str, ModelPrice], models: Mapping[str, str]) -> Iterator[str]:
-    """Yield notes on prices of another model than the one that was called."""
-    for name, price in in_file.items():
         ran, last = models[name], price.model.rpartition("/")[2]
         if ran and price.source != "here" and ran.rpartition("/")[2] != last:
-            yield f"{name} asked {ran}, and its price is that of {price.model}"
+            notes.append(f"{name} asked {ran}, and its price is that of {price.model}")
+    return Prices(by_seat, notes)
 
 
 _LEAST_RATERS = 2
@@ -328,20 +310,17 @@ def _seats_of_runs(
     seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
     for path, rows in more:
         used = {name for of in seats.values() for name in of}
-        for row in rows:
-            if _key(row) in seats:
-                seats[_key(row)] |= {_apart(seat.judge, path, used): seat for seat in row.seats}
+        for row in (row for row in rows if _key(row) in seats):
+            for seat in row.seats:
+                # With its run if another seat has the name.
+                names = (seat.judge, f"{seat.judge} ({path.stem})", f"{seat.judge} ({path})")
+                name = next((name for name in names if name not in used), names[-1])
+                seats[_key(row)][name] = seat
     return seats
 
 
 def _key(row: ReportedRow) -> _Key:
     return row.id, row.system, row.task, row.aspect
-
-
-def _apart(judge: str, path: Path, used: Collection[str]) -> str:
-    """Return the name of a seat of another run, with the run if the name is already used."""
-    names = (judge, f"{judge} ({path.stem})", f"{judge} ({path})")
-    return next((name for name in names if name not in used), names[-1])
 
 
 def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:

@@ -54,15 +54,11 @@ def counted_texts(
 ) -> CountedTexts:
     """Return the marked texts that count: if any has a probability, those without one do not.
 
+    `sample` is the file with the probabilities; None for those in the texts themselves. Messages
+    name the file of the `marks`.
+
     Raise `DataError` if the sample cannot be read or contains none of them, or a probability is
     invalid.
-
-    Parameters
-    ----------
-    sample
-        The file with the probabilities; None for those in the texts themselves.
-    marks
-        The file of the marks, for messages.
     """
     texts = by_name(marked)
     drawn = read_chances(sample) if sample else None

@@ -69,12 +69,19 @@ def draw(
             " for calibration or audit instead"
         )
     sample = draw_sample(features, size=size, purpose=purpose, seed=seed)
-    rows = _as_they_were(run, [texts[number] for number in sample.chosen], output=output)
+    check_output(output, run.data)
+    rows = by_name(run.segments())  # the rows of the data unchanged
     write_segments(
         output,
         (
-            _with_chance(row, sample, number=int(number), purpose=purpose, seed=seed)
-            for row, number in zip(rows, sample.chosen, strict=True)
+            _with_chance(
+                rows[text_name(texts[number].segment)],
+                sample,
+                number=int(number),
+                purpose=purpose,
+                seed=seed,
+            )
+            for number in sample.chosen
         ),
     )
     return Drawn(
@@ -152,13 +159,6 @@ def texts_of_run(run: MarkedRun) -> list[MarkedText]:
         old = texts.get(name)
         texts[name] = replace(text, aspects={**old.aspects, **text.aspects}) if old else text
     return list(texts.values())
-
-
-def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) -> list[Segment]:
-    """Return the original rows of the data for the drawn texts."""
-    check_output(output, run.data)
-    rows = by_name(run.segments())
-    return [rows[text_name(text.segment)] for text in drawn]
 
 
 def _with_chance(

@@ -11,7 +11,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -38,16 +38,13 @@ from spanjury.judges.text.turns import Processes
 from spanjury.orchestration.engine.batch import evaluate, pair
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import GRACE, run_watched
-from spanjury.orchestration.services.judging.job import readable
 from spanjury.orchestration.services.runs.cluster_job import (
+    CHUNKS,
+    ENDS,
     ChunkEnd,
     ChunkRecord,
     ClusterJob,
     Failure,
-    chunk_json,
-    end_json,
-    read_chunk_json,
-    read_end,
 )
 from spanjury.orchestration.services.runs.cluster_ledger import (
     Ask,
@@ -70,7 +67,7 @@ from spanjury.orchestration.wiring.models import guard_of
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.results import ResultWriter
 from spanjury.orchestration.wiring.seats import warn_of_one_family
-from spanjury.orchestration.wiring.sources import data_limits
+from spanjury.orchestration.wiring.sources import data_limits, readable
 
 Pairs = Sequence[tuple[Segment, Aspect]]
 """Segments and aspects, in the order of their rows."""
@@ -99,7 +96,7 @@ def run_on_cluster(
     folder = ShardFolder(job.folder)
     limits = data_limits()
     cut = cut_chunks(job.data, rows=job.chunk_rows, limit=job.limit, limits=limits)
-    chunks = [*map(chunk_json, cut)]
+    chunks = [CHUNKS.dump_json(chunk).decode() for chunk in cut]
     folder.create()
     progress = _Progress()
     with ray_engine.on_ray(job.address) as cluster:
@@ -117,10 +114,13 @@ def run_on_cluster(
         )
         ends = cluster.map(make, chunks, most_workers=job.most_workers, share=share)
         with (stop_token or ClusterStop()).passed_on(ledger.tell), closing(ends):
-            for end in map(read_end, ends):
+            for end in map(ENDS.validate_json, ends):
                 progress.add(end)
                 show(end.record)
-    progress.require_end()
+    if progress.failure is not None:
+        raise progress.failure.raised()
+    if progress.stopped:
+        raise RunStoppedError(progress.stopped)
     if not progress.results:
         raise DataError(f"{job.data}: no row can be judged")
     folder.join(progress.keys[number] for number in range(len(chunks)))
@@ -147,13 +147,6 @@ class _Progress:
         self.failure = self.failure or end.failure
         self.stopped = self.stopped or record.stopped
 
-    def require_end(self) -> None:
-        """Raise the reason why the run ended early, if it did."""
-        if self.failure is not None:
-            raise self.failure.raised()
-        if self.stopped:
-            raise RunStoppedError(self.stopped)
-
 
 def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, object]) -> None:
     """Write or update the manifest of the run."""
@@ -163,7 +156,12 @@ def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, o
         folder=folder.url,
         aspects_files=tuple(path.absolute() for path in job.aspects_files),
     )
-    values = _JOB.dump_python(named, mode="json", fallback=_words)
+
+    def words(value: object) -> str:
+        """Return a description of a judge that is not a plain value."""
+        return str(getattr(value, "signature", None) or repr(value))
+
+    values = _JOB.dump_python(named, mode="json", fallback=words)
     before = folder.manifest()
     if before is not None and CLUSTER not in before:
         raise StoreError(
@@ -173,11 +171,6 @@ def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, o
     folder.mark(done=False)
     if before is None or before.get("job") != values:
         folder.keep_manifest({**manifest_of_values(values), CLUSTER: cluster})
-
-
-def _words(value: object) -> str:
-    """Return a description of a judge that is not a plain value."""
-    return str(getattr(value, "signature", None) or repr(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,45 +228,23 @@ def aligned_rows(shard: bytes | None, pairs: Pairs, *, signature: str) -> list[b
     """
     rows: dict[tuple[str, str, str], bytes] = {}
     for row in rows_of(shard or b""):
-        if (read := _read(row)) is not None:
-            rows[_named(read)] = row
+        with suppress(ValidationError):
+            read = _ROW.validate_json(row)
+            # The same, whatever release of the panel wrote it.
+            rows[read.id, read.aspect, unstamped(read.signature)] = row
     return [rows.get((segment.segment_id, aspect.name, signature)) for segment, aspect in pairs]
 
 
 def is_kept(row: bytes, *, again: frozenset[Outcome]) -> bool:
     """Return whether neither the panel nor a seat had one of the outcomes `again`."""
-    return not again & _outcomes(_ROW.validate_json(row))
+    read = _ROW.validate_json(row)
+    return again.isdisjoint([read.outcome, *(seat.outcome for seat in read.seats)])
 
 
 def usage_of(rows: Iterable[bytes]) -> Usage:
     """Return the usage of all seats."""
     seats = (seat for row in rows for seat in _ROW.validate_json(row).seats)
     return sum((seat.usage for seat in seats), Usage())
-
-
-def _named(row: _Row) -> tuple[str, str, str]:
-    """Return the identity of a row, whatever release of the same panel wrote it."""
-    return row.id, row.aspect, unstamped(row.signature)
-
-
-def _read(row: bytes) -> _Row | None:
-    try:
-        return _ROW.validate_json(row)
-    except ValidationError:
-        return None
-
-
-def _outcomes(row: _Row) -> set[Outcome]:
-    return {row.outcome, *(seat.outcome for seat in row.seats)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
-    """The rows that were judged, and the reason if some were not."""
-
-    rows: list[bytes]
-    stopped: str = ""
-    error: EvaluationError | None = None
 
 
 class ChunkWorker:
@@ -299,13 +270,13 @@ class ChunkWorker:
         weakref.finalize(self, self._stack.close)
 
     def __call__(self, chunk: str) -> str:
-        """Judge the chunk that `chunk_json` wrote; return a line for `read_end`.
+        """Judge a chunk, as JSON of `CHUNKS`; return its end as JSON of `ENDS`.
 
         Errors of spanjury are returned too: raised in another process, they would arrive as a long
         stack trace. They end the run, but the work of other workers gets its grace period.
         """
         portal = self._portal = self._portal or self._stack.enter_context(start_blocking_portal())
-        read = read_chunk_json(chunk)
+        read = CHUNKS.validate_json(chunk)
         record, error = ChunkRecord(chunk=read.number, outcomes={}), None
         try:
             record, error = self._record(portal, read)
@@ -315,7 +286,7 @@ class ChunkWorker:
             with suppress(EvaluationError):  # the ledger itself may be lost
                 portal.call(self._ask, stop_note(str(error), grace=GRACE))
         end = ChunkEnd(record=self._with_cost(record), failure=Failure.of(error) if error else None)
-        return end_json(end)
+        return ENDS.dump_json(end).decode()
 
     def _record(
         self, portal: BlockingPortal, chunk: Chunk
@@ -336,10 +307,10 @@ class ChunkWorker:
             for pair, row in zip(pairs, old, strict=True)
             if row is None or not is_kept(row, again=again)
         ]
-        judged = self._judged(portal, panel, todo) if todo else _Judged(rows=[])
-        new = aligned_rows(b"".join(judged.rows), pairs, signature=panel.signature)
+        judged, error = self._judged(portal, panel, todo) if todo else ([], None)
+        new = aligned_rows(b"".join(judged), pairs, signature=panel.signature)
         rows = [*filter(None, map(_better, old, new))]
-        if judged.rows or there is None:
+        if judged or there is None:
             self._shards.write(key, b"".join(rows))
         record = ChunkRecord(
             chunk=chunk.number,
@@ -347,12 +318,12 @@ class ChunkWorker:
             results=len(rows),
             outcomes=Counter(_ROW.validate_json(row).outcome for row in rows),
             unanswered=sum(not is_kept(row, again=UNANSWERED) for row in rows),
-            judged=len(judged.rows),
-            usage=usage_of(judged.rows),
+            judged=len(judged),
+            usage=usage_of(judged),
             skipped=skipped,
-            stopped=judged.stopped,
+            stopped=stop_token.reason if stop_token.interrupted else "",
         )
-        return record, judged.error
+        return record, error
 
     def _opened(self, portal: BlockingPortal) -> Panel:
         guard = guard_of(self._job.failures, memory=None)
@@ -362,12 +333,14 @@ class ChunkWorker:
     def _pairs(self, chunk: Chunk) -> tuple[Pairs, tuple[str, ...]]:
         """Return the pairs to judge, and why rows are skipped."""
         job, bad = self._job, list[DataError]()
-        segments = readable(read_chunk(chunk), bad, skip=job.skip_bad_rows)
+        segments = readable(read_chunk(chunk), bad if job.skip_bad_rows else None)
         pairs = tuple(pair(segments, self._catalogue, task=job.task, aspects=job.aspects))
         return pairs, tuple(map(str, bad))
 
-    def _judged(self, portal: BlockingPortal, panel: Panel, pairs: Pairs) -> _Judged:
-        """Judge `pairs` like any run, until all are judged or the run is stopped."""
+    def _judged(
+        self, portal: BlockingPortal, panel: Panel, pairs: Pairs
+    ) -> tuple[list[bytes], EvaluationError | None]:
+        """Judge `pairs` like any run; return the rows, and the error that ended judging."""
         error: EvaluationError | None = None
         with tempfile.TemporaryDirectory(prefix="spanjury-") as folder:
             results = ResultWriter(Path(folder) / "rows.jsonl")
@@ -376,10 +349,7 @@ class ChunkWorker:
                     portal.call(self._evaluate, panel, pairs, results.append)
             except EvaluationError as raised:
                 error = raised
-            rows = rows_of(results.path.read_bytes())
-        stop_token = self._meter.stop_token
-        stopped = stop_token.reason if stop_token.interrupted else ""
-        return _Judged(rows=rows, stopped=stopped, error=error)
+            return rows_of(results.path.read_bytes()), error
 
     async def _evaluate(self, panel: Panel, pairs: Pairs, write: Callable[[Result], None]) -> None:
         work = partial(
@@ -400,9 +370,10 @@ class ChunkWorker:
         """Add the spending since the last record to `record`."""
         meter = self._meter
         (usage, cost), self._before = self._before, (meter.usage, meter.cost)
+        before = asdict(usage)
         return replace(
             record,
-            spent=_difference(meter.usage, usage),
+            spent=Usage(**{name: now - before[name] for name, now in asdict(meter.usage).items()}),
             cost=meter.cost - cost,
             unpriced=meter.unpriced,
         )
@@ -413,13 +384,3 @@ def _better(old: bytes | None, new: bytes | None) -> bytes | None:
     if old is None or new is None:
         return new or old
     return without_losses([old], [new])[0]
-
-
-def _difference(now: Usage, before: Usage) -> Usage:
-    return Usage(
-        calls=now.calls - before.calls,
-        prompt=now.prompt - before.prompt,
-        cached=now.cached - before.cached,
-        completion=now.completion - before.completion,
-        reasoning=now.reasoning - before.reasoning,
-    )

@@ -71,17 +71,10 @@ class ClusterJob:
 class ChunkRecord:
     """The record of a chunk, without its texts.
 
-    Parameters
-    ----------
-    key
-        The name of its shard; empty if the run was stopped before the chunk was read.
-    judged
-        The number of results that were judged now; the others existed already.
-    spent, cost
-        The worker's spending since its last record, in dollars if a price is known; failed calls
-        and probes of a model are included.
-    stopped
-        Why some of its rows are not judged, if the run was stopped.
+    `key` names its shard; it is empty if the run was stopped before the chunk was read. `judged`
+    counts the results that were judged now; the others existed already. `spent` and `cost`, in
+    dollars if a price is known, are the worker's spending since its last record, with failed calls
+    and probes of a model. `stopped` says why some of its rows are not judged.
     """
 
     chunk: int
@@ -128,25 +121,7 @@ _ERRORS: Mapping[str, type[EvaluationError]] = {
     error.__name__: error
     for error in (RunFailedError, ConfigError, DataError, StoreError, EvaluationError)
 }
-_CHUNK = TypeAdapter(Chunk)
-_END = TypeAdapter(ChunkEnd)
-
-
-def chunk_json(chunk: Chunk) -> str:
-    """Return `chunk` as JSON, for a worker."""
-    return _CHUNK.dump_json(chunk).decode()
-
-
-def read_chunk_json(line: str) -> Chunk:
-    """Parse a chunk that `chunk_json` wrote."""
-    return _CHUNK.validate_json(line)
-
-
-def end_json(end: ChunkEnd) -> str:
-    """Return `end` as JSON, for the driver."""
-    return _END.dump_json(end).decode()
-
-
-def read_end(line: str) -> ChunkEnd:
-    """Parse an end that `end_json` wrote."""
-    return _END.validate_json(line)
+CHUNKS = TypeAdapter(Chunk)
+"""Writes a chunk as JSON, for a worker, and reads it there."""
+ENDS = TypeAdapter(ChunkEnd)
+"""Writes the end of a chunk as JSON, for the driver, and reads it there."""

@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 import anyio
 from pydantic import TypeAdapter
@@ -21,22 +20,13 @@ from spanjury.judges.core import OverBudgetError, RunStoppedError, TokenPrice, U
 from spanjury.orchestration.engine.metering import SEATS, Bound, Limits, Meter
 from spanjury.orchestration.engine.spending import NOTHING, Spending
 from spanjury.orchestration.engine.stopping import GRACE, StopToken
+from spanjury.orchestration.wiring.cluster import ShardFolder
 
 _OTHERS = "others"
 """Maker of the calls of other workers, from a worker's point of view."""
 
 Ask = Callable[[str], Awaitable[str]]
 """Sends a note to the ledger, and returns its answer."""
-
-
-class LedgerFile(Protocol):
-    """A file that stores the ledger of a run; both methods raise `StoreError` if they fail."""
-
-    def ledger(self) -> bytes | None:
-        """Return the stored ledger, or None."""
-
-    def keep_ledger(self, written: bytes) -> None:
-        """Store the ledger durably, replacing the last one."""
 
 
 _PAUSE = 1.0
@@ -111,7 +101,7 @@ class Ledger:
         self,
         limits: Limits,
         *,
-        file: LedgerFile | None = None,
+        file: ShardFolder | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._seconds = limits.max_seconds
@@ -140,16 +130,15 @@ class Ledger:
                 self._meter.hold(budget)
         granted, refusal = self._granted(read.wanted)
         # Spending settled in the meantime is stored with the next calls, or once there are none.
-        if granted or (read.settled.calls and self._meter.is_idle):
-            self._keep()
-        answer = Answer(
-            granted=granted, refusal=refusal, spent=self._meter.of_run, stop=self._stop(now)
-        )
-        return _ANSWER.dump_json(answer).decode()
-
-    def _keep(self) -> None:
-        if self._file is not None and self._meter.budgets:
+        is_stored = granted or (read.settled.calls and self._meter.is_idle)
+        if is_stored and self._file is not None and self._meter.budgets:
             self._file.keep_ledger(self._meter.written())
+        stop = None
+        if self._stop_token.is_requested:
+            grace = None if math.isinf(self._end) else max(0.0, self._end - now)
+            stop = Stop(reason=self._stop_token.reason, grace=grace)
+        answer = Answer(granted=granted, refusal=refusal, spent=self._meter.of_run, stop=stop)
+        return _ANSWER.dump_json(answer).decode()
 
     def _granted(self, wanted: Sequence[Spending]) -> tuple[int, str]:
         """Reserve the wanted calls one after the other, until one does not fit.
@@ -170,12 +159,6 @@ class Ledger:
         self._stop_token.request(reason)
         if grace is not None:
             self._end = min(self._end, self._clock() + grace)
-
-    def _stop(self, now: float) -> Stop | None:
-        if not self._stop_token.is_requested:
-            return None
-        grace = None if math.isinf(self._end) else max(0.0, self._end - now)
-        return Stop(reason=self._stop_token.reason, grace=grace)
 
 
 def stop_note(reason: str, *, grace: float = math.inf) -> str:
@@ -229,17 +212,13 @@ class WorkerMeter(Meter):
         self._wanted: list[_Wanted] = []
         self._lock = anyio.Lock()
 
-    @property
-    def _is_limited(self) -> bool:
-        return bool(self._bounds)
-
     async def reserve(self, most: Spending) -> None:
         """Wait until a call that spends at most `most` is reserved in the ledger.
 
         Raise `RunStoppedError` if the run is stopped instead, and the errors of `Meter.reserve`.
         """
         await super().reserve(most)
-        if not self._is_limited:
+        if not self._bounds:
             return
         wanted = _Wanted(most)
         try:
@@ -274,7 +253,7 @@ class WorkerMeter(Meter):
         self, most: Spending, usage: Usage, *, price: TokenPrice | None, maker: str
     ) -> None:
         """Replace the reservation of a call by its actual usage; the next note reports it."""
-        if self._is_limited:
+        if self._bounds:
             self._to_release += most
         await super().settle(most, usage, price=price, maker=maker)
 

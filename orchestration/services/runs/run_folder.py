@@ -62,19 +62,14 @@ def manifest_of(job: Job) -> Mapping[str, object]:
         values: Mapping[str, object] = _plain_fields(job)
     except TypeError:  # an option or a judge of another type
         values = _JOB.get().dump_python(job, mode="json")
-    return {**manifest_of_values(values), **({} if job.shard is None else _data_digest(job.data))}
+    manifest = manifest_of_values(values)
+    if job.shard is not None:  # `merge` recognises shards of other data by a digest
+        with suppress(OSError), job.data.open("rb") as file:  # not of a folder or a named set
+            manifest["data_digest"] = hashlib.file_digest(file, "sha256").hexdigest()
+    return manifest
 
 
-def _data_digest(data: Path) -> Mapping[str, str]:
-    """Return a digest of a data file, by which `merge` recognises shards of other data."""
-    try:
-        with data.open("rb") as file:
-            return {"data_digest": hashlib.file_digest(file, "sha256").hexdigest()}
-    except OSError:  # a folder, or the name of a data set
-        return {}
-
-
-def manifest_of_values(values: Mapping[str, object]) -> Mapping[str, object]:
+def manifest_of_values(values: Mapping[str, object]) -> dict[str, object]:
     """Return the manifest of a run that begins now, given its job as plain `values`.
 
     Raise `ConfigError` if they contain a secret, which must not be stored.
@@ -106,17 +101,14 @@ def read_job(manifest: Mapping[str, object]) -> Job:
         )
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
+    values = manifest.get("job")
+    if isinstance(values, Mapping) and isinstance(panel := values.get("panel"), Mapping):
+        values = {**values, "panel": with_todays_models(panel)}
     try:
-        job = _JOB.get().validate_python(_with_todays_models(manifest.get("job")))
+        job = _JOB.get().validate_python(values)
         return replace(job, panel=as_begun(job.panel, manifest))
     except pydantic.ValidationError as error:
         raise StoreError(f"the manifest has no valid job: {first_problem(error)}") from error
-
-
-def _with_todays_models(job: object) -> object:
-    if isinstance(job, Mapping) and isinstance(panel := job.get("panel"), Mapping):
-        return {**job, "panel": with_todays_models(panel)}
-    return job
 
 
 def as_begun(panel: PanelConfig, manifest: Mapping[str, object]) -> PanelConfig:
@@ -183,18 +175,17 @@ def _name_and_version(package: Distribution) -> tuple[str, str]:
 
 def _git_state() -> Mapping[str, str] | None:
     """Return the commit of the current folder, and a digest of its uncommitted changes."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+        return done.stdout.strip()
+
     try:
-        commit = _git("rev-parse", "HEAD")
-        changes = _git("status", "--porcelain")
+        commit, changes = git("rev-parse", "HEAD"), git("status", "--porcelain")
     except (OSError, subprocess.SubprocessError):  # no git, or no repository
         return None
     return {"commit": commit, "changes": fingerprint(changes) if changes else ""}
-
-
-def _git(*arguments: str) -> str:
-    command = ["git", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
-    return done.stdout.strip()
 
 
 def begin_run(
@@ -214,7 +205,7 @@ def begin_run(
     copy = None if is_inside else copy
     job = replace(job, output=folder.results, copy=copy, memory=folder.memory)
     check_output(job)
-    folder.create(_counted(manifest_of(_kept(job, folder)), assessments))
+    folder.create(_manifest(job, folder, assessments=assessments))
     return job
 
 
@@ -304,23 +295,13 @@ def change_run(job: Job, folder: RunFolder, *, assessments: int | None = None) -
 
     Raise `StoreError` if it cannot be written.
     """
-    folder.change(_counted(manifest_of(_kept(job, folder)), assessments))
+    folder.change(_manifest(job, folder, assessments=assessments))
 
 
-def _counted(manifest: Mapping[str, object], assessments: int | None) -> Mapping[str, object]:
-    return manifest if assessments is None else {**manifest, ASSESSMENTS: assessments}
-
-
-def job_of(folder: RunFolder) -> Job:
-    """Return the job of the run in `folder`; raise `StoreError` if there is none."""
-    job = read_job(folder.manifest())
-    return replace(job, output=folder.path / job.output, memory=folder.memory)
-
-
-def _kept(job: Job, folder: RunFolder) -> Job:
-    """Return `job` as stored in the manifest, independent of the current folder."""
+def _manifest(job: Job, folder: RunFolder, *, assessments: int | None) -> Mapping[str, object]:
+    """Return the manifest of the run of `job` in `folder`, independent of the current folder."""
     inside = job.output.absolute() == folder.results.absolute()
-    return replace(
+    kept = replace(
         job,
         data=job.data.absolute(),
         aspects_files=tuple(path.absolute() for path in job.aspects_files),
@@ -328,3 +309,11 @@ def _kept(job: Job, folder: RunFolder) -> Job:
         copy=job.copy and job.copy.absolute(),
         memory=Path(folder.memory.name),
     )
+    counted_rows = {} if assessments is None else {ASSESSMENTS: assessments}
+    return {**manifest_of(kept), **counted_rows}
+
+
+def job_of(folder: RunFolder) -> Job:
+    """Return the job of the run in `folder`; raise `StoreError` if there is none."""
+    job = read_job(folder.manifest())
+    return replace(job, output=folder.path / job.output, memory=folder.memory)

@@ -1,7 +1,7 @@
 """List runs, and find old ones to delete."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -44,11 +44,11 @@ class RunEntry:
 
     run: RunFolder
     state: State
-    begun: datetime | None
+    begun: datetime | None = None
     written: datetime
-    rows: int | None
-    of: int | None
-    data: str
+    rows: int | None = None
+    of: int | None = None
+    data: str = ""
     contents: RunContents
     is_on_cluster: bool = False
     problem: str = ""
@@ -62,16 +62,14 @@ def runs_in(folder: Path | None) -> tuple[Path, list[RunEntry]]:
     if folder is not None and not folder.is_dir():
         raise StoreError(f"there is no folder {folder}")
     home = folder or runs_home()
-    entries = [entry for run in RunFolder.among(home) for entry in _still_there(run)]
+    entries = []
+    for run in RunFolder.among(home):
+        try:
+            entries.append(read_entry(run))
+        except StoreError:
+            if run.path.exists():  # otherwise it was deleted meanwhile
+                raise
     return home, sorted(entries, key=lambda entry: entry.written, reverse=True)
-
-
-def _still_there(run: RunFolder) -> Iterator[RunEntry]:
-    try:
-        yield read_entry(run)
-    except StoreError:
-        if run.path.exists():  # otherwise it was deleted meanwhile
-            raise
 
 
 def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
@@ -89,11 +87,7 @@ def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
         return RunEntry(
             run=run,
             state="damaged",
-            begun=None,
             written=written,
-            rows=None,
-            of=None,
-            data="",
             contents=contents,
             problem=str(error),
         )
@@ -101,7 +95,8 @@ def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
     state: State = "done" if run.is_done else "open"
     if not is_ours and is_locked(lock_of(run)):
         state = "going on"
-    of = _count(manifest.get(ASSESSMENTS))
+    of = manifest.get(ASSESSMENTS)
+    of = of if type(of) is int else None
     return RunEntry(
         run=run,
         state=state,
@@ -132,16 +127,11 @@ def _rows(run: RunFolder, job: Job | None, *, state: State) -> int | None:
     if job is None:
         return None
     part = part_of(job.output)
-    if state == "going on":
-        return _lines(part)
-    if job.output == run.results:
-        return _lines(run.results if state == "done" or not part.exists() else part)
-    return None if state == "done" else run.rows_at_stop
-
-
-def _lines(path: Path) -> int | None:
+    if state != "going on" and job.output != run.results:
+        return None if state == "done" else run.rows_at_stop
+    is_part = state == "going on" or (state == "open" and part.exists())
     try:
-        return count_lines(path)
+        return count_lines(part if is_part else run.results)
     except OSError:
         return None
 
@@ -152,10 +142,6 @@ def _time(text: object) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _count(value: object) -> int | None:
-    return value if type(value) is int else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

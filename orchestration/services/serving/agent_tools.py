@@ -49,7 +49,12 @@ def compared(a: Result, b: Result) -> AspectComparison:
     least `MARGIN` higher, or if its decision is better and its score not lower. In both cases no
     judge may contradict, or fewer must contradict than agree.
     """
-    differences = _by_judge(a, b)
+    scores = {seat.seat: seat.report.score for seat in b.report.seats}
+    differences = [
+        seat.report.score - other
+        for seat in a.report.seats
+        if seat.report.score is not None and (other := scores.get(seat.seat)) is not None
+    ]
     if not differences:
         reason = f"no judge scored both texts: {a.report.reason or b.report.reason}"
         return AspectComparison(
@@ -60,16 +65,6 @@ def compared(a: Result, b: Result) -> AspectComparison:
     return AspectComparison(
         aspect=a.aspect.name, better=better, difference=difference, reason=reason
     )
-
-
-def _by_judge(a: Result, b: Result) -> list[float]:
-    """Return, for each judge that scored both texts, how much better it finds text a."""
-    scores = {seat.seat: seat.report.score for seat in b.report.seats}
-    return [
-        seat.report.score - other
-        for seat in a.report.seats
-        if seat.report.score is not None and (other := scores.get(seat.seat)) is not None
-    ]
 
 
 def _difference(a: Result, b: Result, differences: list[float]) -> float:
@@ -95,11 +90,11 @@ def _better(
     if contradict and contradict >= agree:
         return "no difference", f"the judges do not agree: {judges} prefer {'ab'[sign < 0]}"
     better: Better = "a" if sign > 0 else "b"
-    basis = (
-        f"its score is {abs(difference):.2f} higher"
-        if abs(difference) >= MARGIN
-        else f"it is {_decision(a if sign > 0 else b)}, the other {_decision(b if sign > 0 else a)}"
-    )
+    basis = f"its score is {abs(difference):.2f} higher"
+    if abs(difference) < MARGIN:
+        decisions = [each.report.decision for each in ((a, b) if sign > 0 else (b, a))]
+        first, second = (each.value if each else "undecided" for each in decisions)
+        basis = f"it is {first}, the other {second}"
     return better, f"{basis}; {judges} prefer it"
 
 
@@ -109,11 +104,6 @@ def _by_decision(a: Result, b: Result, difference: float) -> int:
         return 0
     sign = _sign(_GRAVITY.index(b.report.decision) - _GRAVITY.index(a.report.decision))
     return sign if sign * difference >= 0 else 0
-
-
-def _decision(result: Result) -> str:
-    decision = result.report.decision
-    return decision.value if decision else "undecided"
 
 
 def _sign(number: float) -> int:

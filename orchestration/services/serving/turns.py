@@ -55,9 +55,6 @@ class Turns(Generic[T]):
     def __init__(self) -> None:
         self._queues: dict[str, _Queue[T]] = {}
 
-    def __len__(self) -> int:
-        return sum(len(queue.work) for queue in self._queues.values())
-
     def __contains__(self, tenant: str) -> bool:
         """Return whether work of this tenant waits."""
         return tenant in self._queues

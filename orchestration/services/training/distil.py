@@ -9,7 +9,7 @@ from types import MappingProxyType
 from anyio import to_thread
 
 from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, stamped
-from spanjury.judges.llm.percent import Reading
+from spanjury.judges.llm.distilled_form import Reading
 from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
@@ -37,7 +37,7 @@ from spanjury.orchestration.studies.distillation.training_set import (
     split_file,
 )
 from spanjury.orchestration.wiring.checking import asks_model
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.plugins import JUDGES
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 from spanjury.orchestration.wiring.training import open_training_files
@@ -51,18 +51,10 @@ _OFFLINE = frozenset({"form", "grounding", "reader"})
 class SetJob:
     """A training set to build, in any form.
 
-    Parameters
-    ----------
-    columns, limit
-        As in `Job`.
-    shares
-        The shares that are held out from training.
-    evaluation
-        Files for evaluation: no text with one of their inputs is trained on.
-    licence
-        Licence of the rows that state none.
-    require_licence, accepted
-        Whether all licences must permit training, and which are accepted besides the known ones.
+    `columns` and `limit` are as in `Job`, and `shares` are held out from training. No text with an
+    input of the `evaluation` files is trained on. Rows that state no licence have that of
+    `licence`. With `require_licence`, all licences must permit training: the known ones that do,
+    and those that are `accepted`.
     """
 
     output: Path
@@ -131,12 +123,8 @@ class DistilJob(SetJob):
 class Material:
     """The material of a training set, read and checked before any model is called.
 
-    Parameters
-    ----------
-    aspects
-        Task -> the aspects to judge in it.
-    pairs
-        The pairs for the panel to judge; empty for damage.
+    `aspects` has the aspects to judge in each task; `pairs`, which the panel judges, is empty for
+    damage.
     """
 
     rows: tuple[Row, ...]
@@ -164,7 +152,14 @@ def material_of(job: DistilJob) -> Material:
     if job.require_licence:
         texts = [(row.source, row.licence) for row in rows]
         require_licences([*texts, *teachers.items()], accepted=job.accepted)
-    aspects = _aspects(job, {row.segment.task for row in rows})
+    catalogue = Catalogue.load(*job.aspects_files)
+    are_all = not job.aspects or ALL_ASPECTS in job.aspects
+    aspects = {
+        task: catalogue.aspects(task)
+        if are_all
+        else tuple(catalogue.aspect(task, name) for name in job.aspects)
+        for task in {row.segment.task for row in rows}
+    }
     tasks = {name: of[0].task for name, of in aspects.items()}
     rows = tuple(replace(row, segment=tasks[row.segment.task].fit(row.segment)) for row in rows)
     targets = Targets(seed=job.seed, reading=job.reading, teachers=teachers)
@@ -193,16 +188,13 @@ def build_from_damage(job: DistilJob, material: Material) -> Inventory:
     )
     examples = damage_examples(material.rows, material.aspects, plan)
     inventory = Inventory()
-    inventory.skipped.update(_unharmed(material, plan))
+    inventory.skipped.update(
+        f"no damage of {plan.recipe} harms {aspect.name} ({aspect.task.name})"
+        for row in material.rows
+        for aspect in material.aspects[row.segment.task]
+        if not plan.can_harm(aspect)
+    )
     return _write(job, examples, inventory, made_by={"recipe": recipe.name})
-
-
-def _unharmed(material: Material, plan: DamagePlan) -> Iterator[str]:
-    """Yield a note for each text and aspect that no damage harms: nothing is learned of them."""
-    for row in material.rows:
-        for aspect in material.aspects[row.segment.task]:
-            if not plan.can_harm(aspect):
-                yield f"no damage of {plan.recipe} harms {aspect.name} ({aspect.task.name})"
 
 
 def harms_of(recipe: Recipe) -> tuple[Harm, ...]:
@@ -290,22 +282,24 @@ def _write(
     return inventory
 
 
-def _aspects(job: DistilJob, tasks: Iterable[str]) -> Mapping[str, tuple[Aspect, ...]]:
-    catalogue = Catalogue.load(*job.aspects_files)
-    if not job.aspects or ALL_ASPECTS in job.aspects:
-        return {task: catalogue.aspects(task) for task in tasks}
-    return {task: tuple(catalogue.aspect(task, name) for name in job.aspects) for task in tasks}
-
-
 def _teachers(job: DistilJob) -> Mapping[str, str]:
-    """Return the teachers with the licences that the user gave; our own rules have ours."""
+    """Return the teachers, models or else judges, with the licences that the user gave.
+
+    Our own rules have ours.
+    """
     if job.panel is None:
         return {}
-    named = dict.fromkeys(
-        name for seat in job.panel.seats_or_default for name in _asked(seat, job.panel)
-    )
+    named: dict[str, None] = {}
+    for seat in job.panel.seats_or_default:
+        if not isinstance(seat.judge, str):
+            named[seat.name or type(seat.judge).__name__] = None
+        elif seat.judge in JUDGES.names() and asks_model(seat.judge, seat.options):
+            asked = (seat.model,) if seat.model is not None else job.panel.models
+            named |= {ModelConfig.of(model).name: None for model in asked}
+        else:
+            named[seat.judge] = None
     if job.panel.consolidate_model is not None:
-        named[_name(job.panel.consolidate_model)] = None
+        named[ModelConfig.of(job.panel.consolidate_model).name] = None
     if strange := job.teacher_licences.keys() - named:
         teachers = ", ".join(named)
         raise ConfigError(
@@ -313,18 +307,3 @@ def _teachers(job: DistilJob) -> Mapping[str, str]:
         )
     ours = dict.fromkeys(_OFFLINE, OURS)
     return {name: job.teacher_licences.get(name, ours.get(name, "")) for name in named}
-
-
-def _asked(seat: SeatConfig, panel: PanelConfig) -> Iterator[str]:
-    """Yield the models that a seat uses, or the judge itself if it uses none."""
-    if not isinstance(seat.judge, str):
-        yield seat.name or type(seat.judge).__name__
-    elif seat.judge in JUDGES.names() and asks_model(seat.judge, seat.options):
-        asked = (seat.model,) if seat.model is not None else panel.models
-        yield from map(_name, asked)
-    else:
-        yield seat.judge
-
-
-def _name(model: ModelConfig | str) -> str:
-    return model.name if isinstance(model, ModelConfig) else model

@@ -31,9 +31,7 @@ from spanjury.orchestration.services.training.distil import (
     harms_of,
     judged,
 )
-from spanjury.orchestration.studies.distillation.damage import Harm
 from spanjury.orchestration.studies.distillation.targets import (
-    DataFile,
     Row,
     require_licences,
     rows_of,
@@ -94,6 +92,7 @@ _HELD = 10
 
 _TASK = "grounding"  # rows of any task are accepted, but splits need one name
 _UNKNOWN = "(not named)"
+Cutter = Callable[[TokenExample], Iterable[LabelledWindow | LabelledPair]]
 
 
 class MarkedFile(NamedTuple):
@@ -107,22 +106,12 @@ class MarkedFile(NamedTuple):
 class TokenSetJob(SetJob):
     """A training set of texts with marked parts.
 
-    Rows whose inputs share runs of eight words with those of `evaluation` are left out.
-
-    Parameters
-    ----------
-    clean
-        Files of good texts, to damage and to copy from.
-    marked
-        Files of texts in which people, or a panel, marked what the source does not support.
-    recipe
-        Name or file of the recipe for damage.
-    twins, records
-        Number of pairs of a clean and a damaged text, and of sentences about made-up records.
-    held_out
-        Further files of marked texts, which are used only for validation.
-    copies
-        How often a text of `marked` occurs in an epoch.
+    Rows whose inputs share runs of eight words with those of `evaluation` are left out. Good texts,
+    in `clean`, are damaged and copied from; `recipe` is the name or file of the damage. In the
+    texts of `marked` people, or a panel, marked what the source does not support; each occurs
+    `copies` times in an epoch. The marked texts of `held_out` are used only for validation. `twins`
+    and `records` are the numbers of pairs of a clean and a damaged text, and of sentences about
+    made-up records.
     """
 
     clean: tuple[Path, ...] = ()
@@ -180,7 +169,11 @@ def build_token_set(job: TokenSetJob, by_panel: Sequence[TokenExample] = ()) -> 
 def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
     """Read all rows, and leave out those with inputs of the evaluation."""
     files = [job.read(path) for path in job.clean]
-    files += [_file(job, file) for file in (*job.marked, *job.held_out)]
+    for file in (*job.marked, *job.held_out):
+        read = job.read(file.path)
+        if file.most is not None:
+            read = replace(read, segments=_drawn(read.segments, most=file.most, seed=job.seed))
+        files.append(read)
     held_out = {str(file.path) for file in job.held_out}
     if not files:
         return []
@@ -197,13 +190,6 @@ def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
     return [row for row in kept if row.source in held_out or row.input_id not in held]
 
 
-def _file(job: TokenSetJob, file: MarkedFile) -> DataFile:
-    read = job.read(file.path)
-    if file.most is None:
-        return read
-    return replace(read, segments=_drawn(read.segments, most=file.most, seed=job.seed))
-
-
 def _drawn(segments: Sequence[Segment], *, most: int, seed: int) -> tuple[Segment, ...]:
     """Draw whole groups until there are `most` texts; texts of a group stay adjacent."""
     groups = grouped(segments, lambda text: group_of(text) or input_keys(text).whole)
@@ -217,22 +203,20 @@ def _examples(job: TokenSetJob, rows: Sequence[Row]) -> Iterator[TokenExample]:
     yield from examples_of_people(
         [row for row in rows if row.source not in clean], copies=job.copies
     )
-    harms, harmless = _harms(job.recipe)
-    plan = TwinPlan(harms=harms, harmless=harmless, pairs=job.twins, seed=job.seed)
+    effects = grouped(
+        harms_of(find_recipe(job.recipe)), lambda harm: harm.perturbation.effect_on("consistency")
+    )
+    plan = TwinPlan(
+        harms=effects.get("falls", []),
+        harmless=effects.get("unchanged", []),
+        pairs=job.twins,
+        seed=job.seed,
+    )
     yield from twins(rows, plan, clean=clean)
     if not job.marked:  # marks by people are the better stopping criterion
         held = replace(plan, pairs=job.twins // _HELD, split="validation")
         yield from twins(rows, held, clean=clean)
     yield from record_examples(job.records, seed=job.seed)
-
-
-def _harms(recipe: str) -> tuple[list[Harm], list[Harm]]:
-    """Return the damage of a recipe that harms consistency, and the damage that does not."""
-    every = harms_of(find_recipe(recipe))
-    return (
-        [harm for harm in every if harm.perturbation.effect_on("consistency") == "falls"],
-        [harm for harm in every if harm.perturbation.effect_on("consistency") == "unchanged"],
-    )
 
 
 def token_training_job(
@@ -255,9 +239,13 @@ def token_training_job(
     examples = list(read_token_split(data, "train"))
     validation = list(read_token_split(data, "validation"))
     if checker is None:
-        cut = _window_cutter(base)
+        room = reader_training.find_encoder(base).room
+        cut: Cutter = partial(labelled_windows, room=room)
     else:
-        cut = _pair_cutter(base, checker, max_length=options.max_length)
+        reads = token_training.find_pair_base(base, checker, max_length=options.max_length)
+        cut = partial(
+            labelled_pairs, unit=reads.unit, room=reads.room, count_tokens=reads.count_tokens
+        )
         validation = deciding(validation, learnt=_datasets(examples))
     windows = list(_in_copies(examples, cut))
     if not windows:
@@ -320,21 +308,6 @@ def fit_to_validation(data: Path, folder: Path) -> int:
     texts = [text for text in texts if (text.dataset, not text.faulty) in kinds]
     fit_constants(folder, texts)
     return len(texts)
-
-
-Cutter = Callable[[TokenExample], Iterable[LabelledWindow | LabelledPair]]
-
-
-def _window_cutter(base: str) -> Cutter:
-    room = reader_training.find_encoder(base).room
-    return lambda example: labelled_windows(example, room=room)
-
-
-def _pair_cutter(base: str, checker: CheckerForm, *, max_length: int | None) -> Cutter:
-    reads = token_training.find_pair_base(base, checker, max_length=max_length)
-    return partial(
-        labelled_pairs, unit=reads.unit, room=reads.room, count_tokens=reads.count_tokens
-    )
 
 
 def _in_copies(

@@ -1,13 +1,12 @@
 """Training: turn a folder of examples into a job for a trainer and a record of the data."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, DataError
-from spanjury.judges.llm.short_prompt import Layout
-from spanjury.judges.llm.verdict_first import (
+from spanjury.judges.llm.distilled_form import (
     NO,
     VERDICT,
     YES,
@@ -35,14 +34,9 @@ _UNKNOWN = "(not named)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingData:
-    """The examples that a model is trained on, as described in its record.
+    """The examples that a model is trained on, as described in its record by the digest.
 
-    Parameters
-    ----------
-    digest
-        The digest in a trained model's record.
-    counts
-        Heading -> name -> number of examples.
+    `counts` has the number of examples for each name under each heading.
     """
 
     digest: str
@@ -53,26 +47,27 @@ class TrainingData:
 def training_job(data: Path, *, base: str, folder: Path, options: TrainingOptions) -> TrainingJob:
     """Read a folder of examples, as `distil build` writes it.
 
+    `data` is a complete training set; the loss is also measured on its validation examples.
+
     Raise `ConfigError` if there is no example to learn from, and `DataError` if the set is
     incomplete, or a line belongs to another split.
-
-    Parameters
-    ----------
-    data
-        A complete training set; the loss is also measured on its validation examples.
     """
     require_whole(data)
     record = _Record()
     pairs = [record.counted(pair) for pair in read_split(data, "train")]
     if not pairs:
         raise ConfigError(f"{data / split_file('train')} holds no example to learn from")
+    layouts = {layout_of(pair.target) for pair in pairs}
+    if len(layouts) > 1:
+        raise DataError(f"{data}: replies of two layouts: {' and '.join(sorted(layouts))}")
+    (layout,) = layouts
     return TrainingJob(
         pairs=pairs,
         validation=[_pair(pair) for pair in read_split(data, "validation")],
         base=base,
         folder=folder,
         options=options,
-        layout=(layout := _layout(pairs, data)),
+        layout=layout,
         verdict=VerdictWords(prefix=VERDICT, yes=YES, no=NO) if layout != "score-last" else None,
         data=DataStatistics(
             source=data.resolve().name,
@@ -132,11 +127,3 @@ def _pair(example: Example) -> TrainingPair:
         light=light_characters(example.target),
         faulty=says_faulty(example.target),
     )
-
-
-def _layout(pairs: Sequence[TrainingPair], data: Path) -> Layout:
-    """Return the common layout of all targets; raise `DataError` if there are several."""
-    layouts = {layout_of(pair.target) for pair in pairs}
-    if len(layouts) > 1:
-        raise DataError(f"{data}: replies of two layouts: {' and '.join(sorted(layouts))}")
-    return layouts.pop()

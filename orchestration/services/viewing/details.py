@@ -14,7 +14,6 @@ from spanjury.judges.core import (
     Aspect,
     ConfigError,
     EvaluationError,
-    Message,
     Segment,
     ToolCall,
     Trajectory,
@@ -229,7 +228,14 @@ class Asked:
             return _nothing(f"prompts and replies cannot be shown: {error}")
         left = unasked or Unasked()
         made = [call for call in calls if call.seat not in left.seats]
-        return {"seats": list(_seats(made)), "note": _note(made, asking, unasked=left)}
+        seats = [
+            {
+                "judge": seat or CONSOLIDATOR,
+                "calls": [_call(call) for call in made if call.seat == seat],
+            }
+            for seat in sorted(dict.fromkeys(call.seat for call in made), key=lambda seat: not seat)
+        ]
+        return {"seats": seats, "note": _note(made, asking, unasked=left)}
 
 
 def _replayed(
@@ -264,25 +270,16 @@ def _nothing(note: str) -> dict[str, object]:
     return {"seats": [], "note": note}
 
 
-def _seats(calls: "Sequence[replay.Call]") -> Iterator[dict[str, object]]:
-    for seat in sorted(dict.fromkeys(call.seat for call in calls), key=lambda seat: not seat):
-        yield {
-            "judge": seat or CONSOLIDATOR,
-            "calls": [_call(call) for call in calls if call.seat == seat],
-        }
-
-
 def _call(call: "replay.Call") -> dict[str, object]:
     request = call.request
-    messages = [_message(message) for message in request.messages]
+    messages = [
+        {"role": message.role, "content": _with_tools(message.content, message.tool_calls)}
+        for message in request.messages
+    ]
     if request.prefix:
         messages.append({"role": "assistant", "content": request.prefix})
     reply = _with_tools(call.reply.text or request.forced, call.reply.tool_calls)
     return {"messages": messages, "reply": reply}
-
-
-def _message(message: Message) -> dict[str, str]:
-    return {"role": message.role, "content": _with_tools(message.content, message.tool_calls)}
 
 
 def _with_tools(text: str, calls: Sequence[ToolCall]) -> str:
@@ -325,7 +322,10 @@ class Comparisons:
 
     def _compared(self, first: str, second: str) -> dict[str, object]:
         left, right = self._scores(first), self._scores(second)
-        sources = self._sources_of(first)
+        sources: dict[str, int] = {}
+        if first.startswith("run:"):  # the scores of systems are by input already
+            numbered = (pair for pair in enumerate(self._sources) if pair[1] != NOTHING)
+            sources = {str(row): source for row, source in numbered}
         compared = {
             aspect: comparing.mean_difference(scores, right[aspect], sources=sources)
             for aspect, scores in left.items()
@@ -362,33 +362,22 @@ class Comparisons:
         over = "texts with scores of both" if is_of_runs else "inputs for which both have scores"
         return f"second minus first over the {over}; 95 % interval of a bootstrap over inputs"
 
-    def _sources_of(self, first: str) -> Mapping[str, int]:
-        """Return the input of each row; empty for systems, whose scores are by input already."""
-        if not first.startswith("run:"):
-            return {}
-        return {
-            str(index): source for index, source in enumerate(self._sources) if source != NOTHING
-        }
-
     def _scores(self, named: str) -> _Scores:
+        """Return the scores of a run by the row in the view, or of a system by input."""
         kind, _, name = named.partition(":")
         if kind == "run":
             if not name.isdecimal() or int(name) >= len(self._pairing.runs):
                 raise ConfigError(f"there is no {named}: the runs are numbered from run:0")
-            return self._of_run(int(name))
+            of_run: defaultdict[int, dict[str, float]] = defaultdict(dict)
+            run, rows = self._pairing.runs[int(name)], self._pairing.rows[int(name)]
+            for index, row in enumerate(rows):
+                if row != NOTHING and (score := run.columns.score(row)) is not None:
+                    of_run[run.columns.aspects[row]][str(index)] = score
+            return of_run
         if name not in self._names.systems.values:
             systems = ", ".join(self._names.systems.values)
             raise ConfigError(f"there is no system {name!r}; known: {systems}")
         return self._of_system(self._names.systems.of(name))
-
-    def _of_run(self, number: int) -> _Scores:
-        """Return the scores of a run, keyed by the number of the row in the view."""
-        run, rows = self._pairing.runs[number], self._pairing.rows[number]
-        scores: defaultdict[int, dict[str, float]] = defaultdict(dict)
-        for index, row in enumerate(rows):
-            if row != NOTHING and (score := run.columns.score(row)) is not None:
-                scores[run.columns.aspects[row]][str(index)] = score
-        return scores
 
     def _of_system(self, system: int) -> _Scores:
         """Return the scores of a system in the first run, averaged by input."""

@@ -35,11 +35,9 @@ class Marking(Protocol):
 
     def annotators(self) -> list[str]:
         """Return the names of all annotators."""
-        ...
 
     def marked(self, annotator: str) -> Mapping[RowKey, Marked]:
         """Return the rows that a person has marked."""
-        ...
 
 
 def row_key(segment: Segment, *, task: str, aspect: str) -> RowKey:

@@ -50,9 +50,6 @@ class Numbered(Generic[H]):
         self.values: list[H] = []
         self._numbers: dict[H, int] = {}
 
-    def __len__(self) -> int:
-        return len(self.values)
-
     def of(self, value: H) -> int:
         """Return the number of a value; a new value gets the next number."""
         number = self._numbers.get(value)
@@ -349,8 +346,7 @@ class Pairing:
             text = run.text(row)
             if text is None:
                 return None
-            digest = run.store.output_digest(text)
-            if owner is not None and owner[0].output_digest(owner[1]) != digest:
+            if owner is not None and owner[0].digests[owner[1]] != run.store.digests[text]:
                 return None
             owner = owner or (run.store, text)
         return owner

@@ -115,9 +115,12 @@ def find_runs(
             raise DataError(f"{data}: there is no such file")
         given = Texts(data=data, columns=tuple(columns), is_named=True)
         runs = [replace(run, texts=given) for run in runs]
-    return tuple(
-        replace(run, name=name) for run, name in zip(runs, _names_apart(runs), strict=True)
-    )
+    if len({run.name for run in runs}) < len(runs):
+        names = [str(run.folder or run.results) for run in runs]
+        if len(set(names)) < len(names):
+            names = [f"{run.name} ({number})" for number, run in enumerate(runs, start=1)]
+        runs = [replace(run, name=name) for run, name in zip(runs, names, strict=True)]
+    return tuple(runs)
 
 
 def _viewed(named: Path) -> ViewedRun:
@@ -227,17 +230,6 @@ def _shard(shard: Mapping[str, object]) -> Shard | None:
 def _listed(job: Mapping[str, object], name: str) -> list[str]:
     values = job.get(name)
     return [str(value) for value in values] if isinstance(values, list | tuple) else []
-
-
-def _names_apart(runs: Sequence[ViewedRun]) -> list[str]:
-    """Return the names of runs; their paths if two have the same name."""
-    names = [run.name for run in runs]
-    if len(set(names)) == len(names):
-        return names
-    paths = [str(run.folder or run.results) for run in runs]
-    if len(set(paths)) == len(paths):
-        return paths
-    return [f"{name} ({number})" for number, name in enumerate(names, start=1)]
 
 
 class KnownAspects:

@@ -116,8 +116,13 @@ class ResultLines:
             if len(piece) == PIECE:
                 yield piece
                 piece = []
+        if self.damaged and not is_any:
+            raise DataError(f"{self.damaged[0]}; expected the results of a run")
+        if not is_any and (number or self.path.suffix == PART):
+            advice = "if the run was stopped, 'spanjury resume' writes its results again"
+            raise DataError(f"{self.path} holds no complete row yet: {advice}")
         if not is_any:
-            raise DataError(self._nothing(number))
+            raise DataError(f"{self.path} is empty")
         yield piece
 
     def _all(self) -> Iterator[bytes]:
@@ -137,14 +142,6 @@ class ResultLines:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             self.damaged.append(f"{self.path}, line {number}: is not a result row: {error}")
             return None
-
-    def _nothing(self, lines: int) -> str:
-        if self.damaged:
-            return f"{self.damaged[0]}; expected the results of a run"
-        if lines or self.path.suffix == PART:
-            advice = "if the run was stopped, 'spanjury resume' writes its results again"
-            return f"{self.path} holds no complete row yet: {advice}"
-        return f"{self.path} is empty"
 
     def line(self, offset: int, *, of: tuple[str, str]) -> bytes:
         """Return the line at `offset`, which must have the given id and aspect.
@@ -228,8 +225,10 @@ class TextStore:
         self._sources: dict[bytes, int] = {}
         self._last_inputs: Mapping[str, str] | None = None
         self._last_source = 0
-        self._source_of = array("I")
-        self._digests = array("q")
+        self.sources = array("I")
+        """Number of each segment's inputs."""
+        self.digests = array("q")
+        """Hash of each output, which is valid in this process only."""
         self._origins: dict[int, Origin] = {}
         self._gold_intervals: dict[int, list[tuple[int, int]]] = {}
         self._recent: dict[int, Segment] = {}
@@ -244,7 +243,7 @@ class TextStore:
             self.problem = f"{texts.data}: cannot be read: {error.strerror}"
 
     def __len__(self) -> int:
-        return len(self._digests)
+        return len(self.digests)
 
     def number(self, segment_id: str) -> int | None:
         """Return the number of a segment, reading on until it is found; None if it is missing."""
@@ -272,8 +271,8 @@ class TextStore:
         )
         number = self._segments.put(_JSON.encode(kept))
         self._folded.put(f"{segment.segment_id}\n{segment.output}".casefold().encode())
-        self._source_of.append(source)
-        self._digests.append(hash(segment.output))
+        self.sources.append(source)
+        self.digests.append(hash(segment.output))
         if (origin := _origin(segment.meta)) != UNKNOWN_ORIGIN:
             self._origins[number] = origin
         if intervals := [span.interval for span in segment.gold if span.interval is not None]:
@@ -293,14 +292,6 @@ class TextStore:
             self._sources[digest] = self._inputs.put(written)
         self._last_inputs, self._last_source = inputs, self._sources[digest]
         return self._last_source
-
-    def source(self, number: int) -> int:
-        """Return the number of a segment's inputs."""
-        return self._source_of[number]
-
-    def output_digest(self, number: int) -> int:
-        """Return a hash of an output, which is valid in this process only."""
-        return self._digests[number]
 
     def fits(self, number: int, *, system: str, spans: Sequence[Span]) -> bool:
         """Return whether the spans may have been found in the output of a segment."""
@@ -357,20 +348,18 @@ def _origin(meta: Mapping[str, object]) -> Origin:
     """Return the origin in a row of an exam or of `spanjury perturb`, which says "treatment"."""
     condition = meta.get("condition", meta.get("treatment", ""))
     clean_id, caught = meta.get("clean_id", ""), meta.get("caught")
+    words = {each.name.lower(): each for each in Caught}
     return Origin(
         condition=condition if isinstance(condition, str) else "",
         clean_id=clean_id if isinstance(clean_id, str) else "",
-        caught=_caught(caught) if isinstance(caught, Mapping) else None,
+        caught={
+            str(aspect): words[word]
+            for aspect, word in caught.items()
+            if isinstance(word, str) and word in words
+        }
+        if isinstance(caught, Mapping)
+        else None,
     )
-
-
-def _caught(counted: Mapping[object, object]) -> Mapping[str, Caught]:
-    words = {each.name.lower(): each for each in Caught}
-    return {
-        str(aspect): words[word]
-        for aspect, word in counted.items()
-        if isinstance(word, str) and word in words
-    }
 
 
 def _gold(span: ErrorSpan) -> dict[str, object]:

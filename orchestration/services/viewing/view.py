@@ -4,7 +4,7 @@ import gzip
 import json
 from array import array
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import combinations, compress
 from pathlib import Path
@@ -15,7 +15,7 @@ import msgspec
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
 from spanjury.orchestration.services.viewing.details import Asked, Comparisons, Details
-from spanjury.orchestration.services.viewing.marking import Marked, Marking, RowKey, row_key
+from spanjury.orchestration.services.viewing.marking import Marking, RowKey, row_key
 from spanjury.orchestration.services.viewing.reading import (
     DECISIONS,
     NO_COLUMNS,
@@ -23,7 +23,6 @@ from spanjury.orchestration.services.viewing.reading import (
     OUTCOMES,
     Names,
     Pairing,
-    RunReading,
     open_readings,
 )
 from spanjury.orchestration.services.viewing.sources import KnownAspects, ViewedRun
@@ -84,79 +83,6 @@ def _texts(store: TextStore, needle: bytes) -> bytearray:
     return marks
 
 
-class RowThread:
-    """Reads all rows in a thread; rows read so far are available to any thread."""
-
-    def __init__(self, pairing: Pairing) -> None:
-        self.sources = array("i")
-        """Number of each row's inputs; `NOTHING` if unknown."""
-        self.problem: EvaluationError | None = None
-        """Why reading ended early; None if it did not."""
-        self._pairing = pairing
-        self._grown = Condition()
-        self._leaving = Event()
-        self._is_read = False
-        self._thread = Thread(target=self._read, name="rows of a view", daemon=True)
-
-    @property
-    def rows(self) -> int:
-        """The number of rows read so far."""
-        return len(self.sources)
-
-    @property
-    def is_read(self) -> bool:
-        """True if no more rows will follow."""
-        return self._is_read
-
-    def start(self) -> None:
-        """Begin to read."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop reading, and return when the thread has ended."""
-        self._leaving.set()
-        self._thread.join()
-
-    def wait(
-        self, is_enough: Callable[[], bool] = lambda: False, *, seconds: float | None = None
-    ) -> None:
-        """Wait until `is_enough` returns True, all rows are read, or `seconds` have passed."""
-        with self._grown:
-            self._grown.wait_for(lambda: self._is_read or is_enough(), timeout=seconds)
-
-    def _read(self) -> None:
-        try:
-            for _ in self._pairing.read():
-                self._add_sources()
-                if self._leaving.is_set():
-                    return
-        except EvaluationError as error:
-            self.problem = error
-        finally:
-            with self._grown:
-                self._is_read = True
-                self._grown.notify_all()
-
-    def _add_sources(self) -> None:
-        """Record the inputs of new rows, which makes the rows available to all threads."""
-        main = main_store(self._pairing)
-        for number in range(len(self.sources), len(self._pairing)):
-            text = self._pairing.text(number)
-            is_known = text is not None and text[0] is main
-            self.sources.append(text[0].source(text[1]) if text and is_known else NOTHING)
-        with self._grown:
-            self._grown.notify_all()
-
-
-def _origins(rows: Sequence[tuple[RunReading, int]]) -> dict[str, object]:
-    """Return the condition of each row, and row index -> id of its clean text."""
-    clean_ids = [run.columns.clean_ids.get(row) for run, row in rows]
-    return {
-        "condition": [run.columns.conditions[row] for run, row in rows],
-        "clean": {index: clean_id for index, clean_id in enumerate(clean_ids) if clean_id},
-    }
-
-
 def main_store(pairing: Pairing) -> TextStore | None:
     """Return the texts of the first run that has any; inputs of others are not numbered."""
     return next((run.store for run in pairing.runs if run.store is not None), None)
@@ -189,6 +115,14 @@ class View:
         self._stack = ExitStack()
         self._names = Names()
         self._numbers: dict[tuple[str, ...], int] | None = None
+        self._sources = array("i")
+        """Number of each row's inputs, for the rows read so far; `NOTHING` if unknown."""
+        self._problem: EvaluationError | None = None
+        """Why reading ended early; None if it did not."""
+        self._is_read = False
+        self._grown = Condition()
+        self._leaving = Event()
+        self._thread = Thread(target=self._read, name="rows of a view", daemon=True)
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -202,12 +136,10 @@ class View:
             )
             self._details = Details(self._pairing, self._aspects)
             self._asked = [Asked(run, self._aspects) for run in self.runs]
-            self._thread = RowThread(self._pairing)
-            self._comparisons = Comparisons(
-                self._pairing, names=self._names, sources=self._thread.sources
-            )
+            self._comparisons = Comparisons(self._pairing, names=self._names, sources=self._sources)
             self._thread.start()
-            stack.callback(self._thread.stop)
+            stack.callback(self._thread.join)
+            stack.callback(self._leaving.set)
             self._require_rows()
             self._stack = stack.pop_all()
         return self
@@ -215,19 +147,44 @@ class View:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def _read(self) -> None:
+        try:
+            for _ in self._pairing.read():
+                self._add_sources()
+                if self._leaving.is_set():
+                    return
+        except EvaluationError as error:
+            self._problem = error
+        finally:
+            with self._grown:
+                self._is_read = True
+                self._grown.notify_all()
+
+    def _add_sources(self) -> None:
+        """Record the inputs of new rows, which makes the rows available to all threads."""
+        main = main_store(self._pairing)
+        for number in range(self.rows, len(self._pairing)):
+            text = self._pairing.text(number)
+            is_known = text is not None and text[0] is main
+            self._sources.append(text[0].sources[text[1]] if text and is_known else NOTHING)
+        with self._grown:
+            self._grown.notify_all()
+
     def _require_rows(self) -> None:
         """Wait for the first rows; raise an error if a reader would see nothing useful."""
         pairing, is_alone = self._pairing, len(self.runs) == 1
-        self._thread.wait(lambda: bool(self.rows and (pairing.shared or is_alone)))
-        if self._thread.problem is not None and not self.rows:
-            raise self._thread.problem
+        with self._grown:
+            self._grown.wait_for(
+                lambda: self._is_read or (self.rows and (pairing.shared or is_alone))
+            )
+        if self._problem is not None and not self.rows:
+            raise self._problem
+        names = " and ".join(run.name for run in self.runs)
         if self._only is not None and not self.rows:
-            names = " and ".join(run.name for run in self.runs)
             raise DataError(
                 f"no text of {names} is among the rows to show (texts are matched by id and system)"
             )
         if not (is_alone or pairing.shared):
-            names = " and ".join(run.name for run in self.runs)
             raise DataError(f"{names} have no row in common: no id, system, task and aspect")
         for run in pairing.runs:
             is_named = run.run.texts is not None and run.run.texts.is_named
@@ -237,7 +194,7 @@ class View:
     @property
     def rows(self) -> int:
         """The number of rows read so far."""
-        return self._thread.rows
+        return len(self._sources)
 
     @property
     def unit(self) -> str:
@@ -247,11 +204,14 @@ class View:
     @property
     def is_read(self) -> bool:
         """True if all rows are read."""
-        return self._thread.is_read
+        return self._is_read
 
     def wait(self, *, beyond: int | None = None, seconds: float | None = None) -> None:
         """Wait for more than `beyond` rows, or for all; at most `seconds`."""
-        self._thread.wait(lambda: beyond is not None and self.rows > beyond, seconds=seconds)
+        with self._grown:
+            self._grown.wait_for(
+                lambda: self._is_read or (beyond is not None and self.rows > beyond), seconds
+            )
 
     def head(self) -> dict[str, object]:
         """Return the data about the runs as a whole, for JSON."""
@@ -260,7 +220,16 @@ class View:
         return {
             "format": _FORMAT,
             "title": self.title,
-            "runs": [self._run(number) for number in range(len(self.runs))],
+            "runs": [
+                {
+                    "name": run.name,
+                    "panel": read.columns.signature,
+                    "begun": run.begun or None,
+                    "is_done": run.is_done,
+                    "judges": list(read.columns.judges),
+                }
+                for run, read in zip(self.runs, self._pairing.runs, strict=True)
+            ],
             "aspects": described,
             "outcomes": OUTCOMES,
             "decisions": DECISIONS,
@@ -275,21 +244,11 @@ class View:
             "file": None,
         }
 
-    def _run(self, number: int) -> dict[str, object]:
-        run, columns = self.runs[number], self._pairing.runs[number].columns
-        return {
-            "name": run.name,
-            "panel": columns.signature,
-            "begun": run.begun or None,
-            "is_done": run.is_done,
-            "judges": list(columns.judges),
-        }
-
     def notes(self) -> list[str]:
         """Return notes for the reader; more may follow until all rows are read."""
         notes = [note for run in self._pairing.runs for note in run.notes()]
-        if self._thread.problem is not None:
-            notes.append(str(self._thread.problem))
+        if self._problem is not None:
+            notes.append(str(self._problem))
         return list(dict.fromkeys([*notes, *self._aspects.problems]))
 
     def columns(
@@ -307,29 +266,32 @@ class View:
 
     def columns_of(self, numbers: Sequence[int], *, is_blind: bool = False) -> dict[str, object]:
         """Return the columns of some available rows, for JSON; see `columns`."""
-        rows = [self._pairing.row_of(number) for number in numbers]
+        names, rows = self._names, [self._pairing.row_of(number) for number in numbers]
+        origins: dict[str, object] = {}
+        if not is_blind:
+            clean_ids = [run.columns.clean_ids.get(row) for run, row in rows]
+            origins = {
+                "condition": [run.columns.conditions[row] for run, row in rows],
+                "clean": {index: each for index, each in enumerate(clean_ids) if each},
+            }
         return {
             "rows": len(numbers),
-            "names": self._all_names(),
+            "names": {
+                "systems": list(names.systems.values),
+                "aspects": [self._aspects.described(*aspect) for aspect in names.aspects.values],
+                "conditions": list(names.conditions.values),
+                "categories": list(names.categories.values),
+                "judges": list(names.judges.values),
+            },
             "id": [run.columns.ids[row] for run, row in rows],
             "system": [run.columns.systems[row] for run, row in rows],
             "aspect": [run.columns.aspects[row] for run, row in rows],
-            "source": [self._thread.sources[number] for number in numbers],
-            **({} if is_blind else _origins(rows)),
+            "source": [self._sources[number] for number in numbers],
+            **origins,
             "runs": [
                 NO_COLUMNS if is_blind else run.columns.part([rows[number] for number in numbers])
                 for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
             ],
-        }
-
-    def _all_names(self) -> dict[str, object]:
-        names = self._names
-        return {
-            "systems": list(names.systems.values),
-            "aspects": [self._aspects.described(*aspect) for aspect in names.aspects.values],
-            "conditions": list(names.conditions.values),
-            "categories": list(names.categories.values),
-            "judges": list(names.judges.values),
         }
 
     def details(self, numbers: Sequence[int], *, blind: str = "") -> dict[str, object]:
@@ -347,13 +309,10 @@ class View:
         marked = self.marking.marked(blind) if blind and self.marking else {}
 
         def is_hidden(number: int) -> bool:
-            return bool(blind) and not self._is_done(number, marked)
+            mark = marked.get(key) if blind and (key := self.row_key(number)) else None
+            return bool(blind) and not (mark and mark.is_done)
 
         return self._details.of(numbers, is_hidden=is_hidden)
-
-    def _is_done(self, number: int, marked: Mapping[RowKey, Marked]) -> bool:
-        key = self.row_key(number)
-        return key is not None and key in marked and marked[key].is_done
 
     def _require(self, number: int) -> None:
         if not 0 <= number < self.rows:
@@ -455,7 +414,11 @@ def page_blocks(view: View, *, numbers: Sequence[int]) -> dict[str, str]:
     parts = {f"details-{part}": start for part, start in enumerate(starts)}
     blocks = {_COLUMNS: _packed({**columns, "from": 0, "done": True})}
     for name, start in parts.items():
-        blocks[name] = _packed(_details(view, numbers[start : start + _ROWS_A_PART], first=start))
+        details = view.details(numbers[start : start + _ROWS_A_PART])
+        rows = details["rows"]
+        assert isinstance(rows, list)
+        renumbered = [{**row, "number": number} for number, row in enumerate(rows, start)]
+        blocks[name] = _packed({**details, "rows": renumbered})
     blocks[_COMPARISONS] = _packed([view.comparison(*pair) for pair in _compared(view)])
     head, notes, shown = view.head(), view.notes(), len(numbers)
     if shown < view.rows:
@@ -474,14 +437,6 @@ def page_blocks(view: View, *, numbers: Sequence[int]) -> dict[str, str]:
         },
     }
     return {"head": _JSON.encode(head).decode(), **blocks}
-
-
-def _details(view: View, numbers: Sequence[int], *, first: int) -> dict[str, object]:
-    details = view.details(numbers)
-    rows = details["rows"]
-    assert isinstance(rows, list)
-    renumbered = [{**row, "number": number} for number, row in enumerate(rows, start=first)]
-    return {**details, "rows": renumbered}
 
 
 def _compared(view: View) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-from anyio import CancelScope, create_task_group, wait_all_tasks_blocked
+from anyio import create_task_group, wait_all_tasks_blocked
 from fakes.judges import ASPECT, FixedJudge, WaitingJudge, panel_of, segment
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,12 @@ ARRAY = {
     "SLURM_ARRAY_TASK_STEP": "1",
     "SLURM_ARRAY_TASK_COUNT": "16",
 }
+IN_TENS = {
+    **ARRAY,
+    "SLURM_ARRAY_TASK_ID": "120",
+    "SLURM_ARRAY_TASK_MIN": "100",
+    "SLURM_ARRAY_TASK_STEP": "10",
+}
 CATALOGUE = Catalogue.load()
 SUMMARY = replace(segment(), task="summarization")
 ANSWER = replace(segment("t"), task="qa")
@@ -33,14 +40,9 @@ def pairs(count: int) -> list[tuple[Segment, Aspect]]:
 async def test_results_come_in_the_order_of_the_pairs_whoever_is_done_first() -> None:
     judge = WaitingJudge.holding(["0", "2"])
     written: list[Result] = []
+    panel = panel_of(judge, names=["only"])
     async with create_task_group() as group:
-
-        async def run() -> None:
-            await evaluate(
-                panel_of(judge, names=["only"]), pairs(5), write=written.append, workers=3
-            )
-
-        group.start_soon(run)
+        group.start_soon(partial(evaluate, panel, pairs(5), write=written.append, workers=3))
         await wait_all_tasks_blocked()
         assert written == []
         judge.events["2"].set()
@@ -59,39 +61,26 @@ async def test_no_more_pairs_are_read_than_the_window_holds() -> None:
             read.append(one.segment_id)
             yield one, aspect
 
-    with CancelScope() as scope:
-        async with create_task_group() as group:
-
-            async def run() -> None:
-                await evaluate(
-                    panel_of(judge, names=["only"]), reading(), write=lambda _: None, workers=2
-                )
-
-            group.start_soon(run)
-            await wait_all_tasks_blocked()
-            assert len(judge.began) == 2
-            assert len(read) <= 2 * 4 + 2
-            scope.cancel()
+    panel = panel_of(judge, names=["only"])
+    async with create_task_group() as group:
+        group.start_soon(partial(evaluate, panel, reading(), write=lambda _: None, workers=2))
+        await wait_all_tasks_blocked()
+        assert len(judge.began) == 2
+        assert len(read) <= 2 * 4 + 2
+        group.cancel_scope.cancel()
 
 
 async def test_a_cancelled_run_has_written_all_that_is_complete() -> None:
     judge = WaitingJudge.holding(["1"])
-    written: list[str] = []
+    written: list[Result] = []
+    panel = panel_of(judge, names=["only"])
     async with create_task_group() as group:
-
-        async def run() -> None:
-            await evaluate(
-                panel_of(judge, names=["only"]),
-                pairs(5),
-                write=lambda result: written.append(result.segment.segment_id),
-                workers=2,
-            )
-
-        group.start_soon(run)
+        group.start_soon(partial(evaluate, panel, pairs(5), write=written.append, workers=2))
         await wait_all_tasks_blocked()
-        assert written == ["0"]  # the others wait behind the one that hangs
+        (first,) = written  # the others wait behind the one that hangs
+        assert first.segment.segment_id == "0"
         group.cancel_scope.cancel()
-    assert written == ["0", "2", "3", "4"]
+    assert [result.segment.segment_id for result in written] == ["0", "2", "3", "4"]
 
 
 async def test_an_error_of_the_writer_ends_the_run_as_itself() -> None:
@@ -127,15 +116,7 @@ async def test_an_error_of_the_reader_comes_after_what_was_read_before_it() -> N
         ("16", ARRAY),
         ("auto", ARRAY),
         ("auto", {**ARRAY, "JOB_COMPLETION_INDEX": "7"}),
-        (
-            "auto",
-            {
-                "SLURM_ARRAY_TASK_ID": "120",
-                "SLURM_ARRAY_TASK_MIN": "100",
-                "SLURM_ARRAY_TASK_STEP": "10",
-                "SLURM_ARRAY_TASK_COUNT": "16",
-            },
-        ),
+        ("auto", IN_TENS),
     ],
 )
 def test_the_third_of_sixteen_is_named_in_many_ways(text: str, environment: dict[str, str]) -> None:
@@ -233,14 +214,7 @@ def test_aspects_are_taken_once_whatever_they_are_called() -> None:
 
 def test_all_stands_for_every_aspect_of_the_task() -> None:
     names = [name for *_, name in paired(SUMMARY, aspects=("all",))]
-    assert set(names) >= {
-        "accuracy",
-        "coherence",
-        "consistency",
-        "coverage",
-        "fluency",
-        "relevance",
-    }
+    assert {*names} >= {"accuracy", "coherence", "consistency", "coverage", "fluency", "relevance"}
 
 
 def test_a_row_without_a_task_is_of_the_task_that_knows_its_inputs() -> None:

@@ -3,7 +3,7 @@
 from asyncio import CancelledError  # noqa: TID251 - what others' code may let out
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, PanicError, mark, segment
+from fakes.judges import ASPECT, FixedJudge, PanicError, mark, panel_of, segment
 from fakes.pairs import TIE, A, B, ScriptedPairJudge, pair, preferring
 
 from spanjury.judges.core import (
@@ -23,12 +23,9 @@ from spanjury.judges.core import (
     Segment,
     TextPair,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.comparing import PairSeat, PanelDifference
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.wiring.checks import checked_pair_judge
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.pair_judges import open_pair_judge
@@ -116,12 +113,7 @@ class Lengths:
 
 
 def panel(judge: object) -> Panel:
-    return Panel(
-        seats=(Seat(name="seat", judge=judge),),  # type: ignore[arg-type]  # a judge by its shape
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
+    return panel_of(judge, names=["seat"])  # type: ignore[arg-type]  # a judge by its shape
 
 
 @pytest.mark.parametrize(

@@ -120,10 +120,8 @@ async def test_a_request_is_written_once_and_its_reply_remembered() -> None:
     await run.ask(1, 2, 1)
     assert len(run.files[0].lines) == run.deferral.lacking == 2
     run.come_back("Good", "Poor")
-    assert [(await run.model.complete(request(number))).text for number in (2, 1)] == [
-        "Poor",
-        "Good",
-    ]
+    replies = [(await run.model.complete(request(number))).text for number in (2, 1)]
+    assert replies == ["Poor", "Good"]
     assert not run.deferral.lacking
     assert len(run.memory.values) == 2
 

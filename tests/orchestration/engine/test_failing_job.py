@@ -33,10 +33,10 @@ from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.services.runs.cluster import ChunkWorker
 from spanjury.orchestration.services.runs.cluster_job import (
+    CHUNKS,
+    ENDS,
     ChunkEnd,
     ClusterJob,
-    chunk_json,
-    read_end,
 )
 from spanjury.orchestration.services.runs.cluster_ledger import Ledger
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
@@ -202,7 +202,7 @@ def ends_of(job: Job) -> list[ChunkEnd]:
 
     worker = ChunkWorker(cluster_job, Catalogue.load(), ask)
     chunks = cut_chunks(str(job.data), rows=10)
-    return [read_end(worker(chunk_json(chunk))) for chunk in chunks]
+    return [ENDS.validate_json(worker(CHUNKS.dump_json(chunk).decode())) for chunk in chunks]
 
 
 def test_a_cluster_counts_rows_that_one_of_several_judges_left_out(tmp_path: Path) -> None:

@@ -15,104 +15,86 @@ from spanjury.orchestration.services.judging.panels import open_panel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.seats import warn_of_one_family
 
+NAMED = """
+google: annotator:ollama/gemma2:27b, gemini/gemini-1.5-pro
+llama: meta-llama/Llama-3.1-8B-Instruct, llama-3.1-nemotron-70b
+llama: bartowski/Meta-Llama-3.1-8B-Instruct-GGUF
+llama: hf.co/bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q4_K_M, TheBloke/Llama-2-7B-GPTQ
+llama: openrouter/nousresearch/hermes-3-llama-3.1-405b
+qwen: deepseek-r1-distill-qwen-7b, unsloth/Qwen2.5-7B-Instruct-bnb-4bit, my_qwen_tune
+qwen: local/models/qwen3/
+deepseek: deepseek-v3
+openai: openai/gpt-4o-mini, o1-mini, ollama_chat/gpt-oss:20b, azure/o3-mini, annotator:o3-mini
+eleuther: GPT-J-6B
+mistral: mixtral:8x7b
+t5: T5
+amazon: bedrock/us.amazon.nova-pro-v1:0
+anthropic: bedrock/anthropic.claude-3-sonnet-20240229-v1:0, vertex_ai/claude-3-5-sonnet@20240620
+cohere: bedrock/cohere.command-text-v14, Command R+
+swiss-ai: hosted_vllm/swiss-ai/Apertus-70B-Instruct-2509
+bytedance: openrouter/bytedance/seed-oss-36b-instruct, bytedance-seed/seed-1.6
+baidu: openrouter/baidu/ernie-4.5-300b-a47b
+tencent: tencent/Hunyuan-A13B-Instruct
+stepfun: stepfun/step-3.5-flash:free
+xiaomi: xiaomi/mimo-v2-flash
+liquid: LiquidAI/LFM2-8B-A1B
+databricks: databricks/dbrx-instruct, mosaicml/mpt-30b-chat
+stability: stabilityai/stablelm-2-zephyr-1_6b
+rwkv: RWKV/rwkv-6-world-7b
+moonshot: moonshotai/kimi-k2
+yi: my-yi-test
+"""
+TUNED = """
+llama: microsoft/Orca-2-13b, deepseek-ai/DeepSeek-R1-Distill-Llama-70B, ollama/deepseek-r1:70b
+llama: perplexity/sonar-pro, nemotron-70b, ollama/nemotron, nemotron:70b-instruct-q4_K_M
+llama: nvidia/llama-3.1-nemotron-70b-instruct, nvidia/Nemotron-Super-49B-v1.5
+llama: nvidia/Llama-3_3-Nemotron-Super-49B-v1, NousResearch/Hermes-4-70B
+llama: Skywork/Skywork-Critic-Llama-3.1-70B, kaist-ai/prometheus-13b-v1.0
+llama: AtlaAI/Selene-1-Mini-Llama-3.1-8B
+mistral: Open-Orca/Mistral-7B-OpenOrca, zephyr:7b, microsoft/wizardlm-2-8x22b
+mistral: upstage/SOLAR-10.7B-Instruct-v1.0, prometheus-eval/prometheus-7b-v2.0
+qwen: deepseek/deepseek-r1-0528-qwen3-8b, ollama/deepseek-r1:32b
+qwen: nvidia/OpenReasoning-Nemotron-32B, NousResearch/Hermes-4-14B
+qwen: deepcogito/cogito-v1-preview-qwen-32B, moonshotai/Kimi-Dev-72B
+deepseek: ollama/deepseek-r1:671b, perplexity/r1-1776, perplexity/sonar-reasoning
+deepseek: deepcogito/cogito-v2.1-671b
+nvidia: nvidia/NVIDIA-Nemotron-Nano-9B-v2, nvidia.nemotron-nano-12b-v2, ollama/nemotron-3-nano:30b
+nvidia: nvidia/nemotron-4-340b-instruct, ollama/nemotron-mini:4b, nvidia/Nemotron-H-56B-Base-8K
+bytedance: NousResearch/Hermes-4.3-36B
+google: HuggingFaceH4/zephyr-7b-gemma-v0.1
+zhipu: PrimeIntellect/INTELLECT-3
+microsoft: flowaicom/Flow-Judge-v0.1
+"""
+OLD = """
+openai: GPT-2, GPT-2 (zero shot), text-davinci-003
+t5: T5, google/flan-t5-xl
+bart: BART
+pegasus: Pegasus (dynamic mix)
+opt: opt-iml-30b
+-: M22, LEAD-3, Pointer-Generator, Closed book decoder
+"""
+
+
+def by_name(table: str) -> list[tuple[str, str | None]]:
+    """Return each name of a table with its family, which is None for "-"."""
+    rows = [line.split(": ", 1) for line in table.strip().splitlines()]
+    return [
+        (name, None if family == "-" else family)
+        for family, names in rows
+        for name in names.split(", ")
+    ]
+
 
 def asking(*models: str) -> Mapping[str, str]:
     return {f"s{number}": f"annotator|model:{model}|seed:1" for number, model in enumerate(models)}
 
 
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("annotator:ollama/gemma2:27b", "google"),
-        ("gemini/gemini-1.5-pro", "google"),
-        ("meta-llama/Llama-3.1-8B-Instruct", "llama"),
-        ("llama-3.1-nemotron-70b", "llama"),
-        ("deepseek-r1-distill-qwen-7b", "qwen"),
-        ("deepseek-v3", "deepseek"),
-        ("openai/gpt-4o-mini", "openai"),
-        ("GPT-J-6B", "eleuther"),
-        ("o1-mini", "openai"),
-        ("mixtral:8x7b", "mistral"),
-        ("T5", "t5"),
-        ("unsloth/Qwen2.5-7B-Instruct-bnb-4bit", "qwen"),
-        ("bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "llama"),
-        ("hf.co/bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q4_K_M", "llama"),
-        ("TheBloke/Llama-2-7B-GPTQ", "llama"),
-        ("ollama_chat/gpt-oss:20b", "openai"),
-        ("openrouter/nousresearch/hermes-3-llama-3.1-405b", "llama"),
-        ("bedrock/us.amazon.nova-pro-v1:0", "amazon"),
-        ("bedrock/anthropic.claude-3-sonnet-20240229-v1:0", "anthropic"),
-        ("vertex_ai/claude-3-5-sonnet@20240620", "anthropic"),
-        ("bedrock/cohere.command-text-v14", "cohere"),
-        ("azure/o3-mini", "openai"),
-        ("annotator:o3-mini", "openai"),
-        ("hosted_vllm/swiss-ai/Apertus-70B-Instruct-2509", "swiss-ai"),
-        ("openrouter/bytedance/seed-oss-36b-instruct", "bytedance"),
-        ("bytedance-seed/seed-1.6", "bytedance"),
-        ("openrouter/baidu/ernie-4.5-300b-a47b", "baidu"),
-        ("tencent/Hunyuan-A13B-Instruct", "tencent"),
-        ("stepfun/step-3.5-flash:free", "stepfun"),
-        ("xiaomi/mimo-v2-flash", "xiaomi"),
-        ("LiquidAI/LFM2-8B-A1B", "liquid"),
-        ("databricks/dbrx-instruct", "databricks"),
-        ("mosaicml/mpt-30b-chat", "databricks"),
-        ("stabilityai/stablelm-2-zephyr-1_6b", "stability"),
-        ("RWKV/rwkv-6-world-7b", "rwkv"),
-        ("moonshotai/kimi-k2", "moonshot"),
-        ("my-yi-test", "yi"),
-        ("my_qwen_tune", "qwen"),
-        ("Command R+", "cohere"),
-        ("local/models/qwen3/", "qwen"),
-    ],
-)
+@pytest.mark.parametrize(("name", "family"), by_name(NAMED))
 def test_a_family_is_read_from_a_models_name(name: str, family: str) -> None:
     assert Families.load().of(name) == family
 
 
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("microsoft/Orca-2-13b", "llama"),
-        ("Open-Orca/Mistral-7B-OpenOrca", "mistral"),
-        ("deepseek-ai/DeepSeek-R1-Distill-Llama-70B", "llama"),
-        ("deepseek/deepseek-r1-0528-qwen3-8b", "qwen"),
-        ("ollama/deepseek-r1:32b", "qwen"),
-        ("ollama/deepseek-r1:70b", "llama"),
-        ("ollama/deepseek-r1:671b", "deepseek"),
-        ("perplexity/r1-1776", "deepseek"),
-        ("perplexity/sonar-pro", "llama"),
-        ("perplexity/sonar-reasoning", "deepseek"),
-        ("nemotron-70b", "llama"),
-        ("ollama/nemotron", "llama"),
-        ("nemotron:70b-instruct-q4_K_M", "llama"),
-        ("nvidia/llama-3.1-nemotron-70b-instruct", "llama"),
-        ("nvidia/Nemotron-Super-49B-v1.5", "llama"),
-        ("nvidia/NVIDIA-Nemotron-Nano-9B-v2", "nvidia"),
-        ("nvidia.nemotron-nano-12b-v2", "nvidia"),
-        ("ollama/nemotron-3-nano:30b", "nvidia"),
-        ("nvidia/nemotron-4-340b-instruct", "nvidia"),
-        ("ollama/nemotron-mini:4b", "nvidia"),
-        ("nvidia/Nemotron-H-56B-Base-8K", "nvidia"),
-        ("nvidia/Llama-3_3-Nemotron-Super-49B-v1", "llama"),
-        ("nvidia/OpenReasoning-Nemotron-32B", "qwen"),
-        ("NousResearch/Hermes-4-70B", "llama"),
-        ("NousResearch/Hermes-4-14B", "qwen"),
-        ("NousResearch/Hermes-4.3-36B", "bytedance"),
-        ("deepcogito/cogito-v1-preview-qwen-32B", "qwen"),
-        ("deepcogito/cogito-v2.1-671b", "deepseek"),
-        ("zephyr:7b", "mistral"),
-        ("HuggingFaceH4/zephyr-7b-gemma-v0.1", "google"),
-        ("microsoft/wizardlm-2-8x22b", "mistral"),
-        ("moonshotai/Kimi-Dev-72B", "qwen"),
-        ("PrimeIntellect/INTELLECT-3", "zhipu"),
-        ("Skywork/Skywork-Critic-Llama-3.1-70B", "llama"),
-        ("upstage/SOLAR-10.7B-Instruct-v1.0", "mistral"),
-        ("prometheus-eval/prometheus-7b-v2.0", "mistral"),
-        ("kaist-ai/prometheus-13b-v1.0", "llama"),
-        ("AtlaAI/Selene-1-Mini-Llama-3.1-8B", "llama"),
-        ("flowaicom/Flow-Judge-v0.1", "microsoft"),
-    ],
-)
+@pytest.mark.parametrize(("name", "family"), by_name(TUNED))
 def test_a_tuned_model_is_of_the_family_that_it_was_made_of(name: str, family: str) -> None:
     assert Families.load().of(name) == family
 
@@ -130,23 +112,7 @@ def test_a_model_that_only_borrows_a_name_is_of_its_own_family(name: str, family
     assert Families.load().of(name) == family
 
 
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("GPT-2", "openai"),
-        ("GPT-2 (zero shot)", "openai"),
-        ("text-davinci-003", "openai"),
-        ("T5", "t5"),
-        ("google/flan-t5-xl", "t5"),
-        ("BART", "bart"),
-        ("Pegasus (dynamic mix)", "pegasus"),
-        ("opt-iml-30b", "opt"),
-        ("M22", None),
-        ("LEAD-3", None),
-        ("Pointer-Generator", None),
-        ("Closed book decoder", None),
-    ],
-)
+@pytest.mark.parametrize(("name", "family"), by_name(OLD))
 def test_systems_of_old_benchmarks_are_known_by_their_names(name: str, family: str | None) -> None:
     assert Families.load().of(name) == family
 
@@ -154,15 +120,8 @@ def test_systems_of_old_benchmarks_are_known_by_their_names(name: str, family: s
 @pytest.mark.parametrize(
     "name",
     [
-        *("reader", "grounding", "form", "sapphire", "photo1", "o11", ""),
-        *(
-            "philosophy-7b",
-            "yield",
-            "commander",
-            "novartis-model",
-            "my-seed-1",
-            "checkpoint-step-2",
-        ),
+        *("reader", "grounding", "form", "sapphire", "photo1", "o11", "", "philosophy-7b"),
+        *("yield", "commander", "novartis-model", "my-seed-1", "checkpoint-step-2"),
         *("optimizer", "marco-polo", "team-o1", "the-solar-set", "GPTQ"),
     ],
 )

@@ -214,7 +214,7 @@ def test_a_report_is_made_again_for_whatever_its_prompt_shows(name: str) -> None
         ("annotator", "llm.prompt.fill_template"),
         ("geval", "llm.geval.describe"),
         ("geval with steps of its own", "llm.geval.fill_template"),
-        ("distilled", "llm.short_prompt.fill_template"),
+        ("distilled", "llm.distilled_form.fill_template"),
         ("searcher", "agent.prompts.describe"),
         ("from spans", "llm.prompt.describe"),
     ],

@@ -6,8 +6,7 @@ from dataclasses import replace
 import anyio
 import pytest
 import rapidfuzz
-from fakes.judges import ASPECT, located, mark
-from fakes.judges import segment as a_segment
+from fakes.judges import located, mark, segment, verdict_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,10 +15,7 @@ from spanjury.judges.core import (
     ErrorSpan,
     Evidence,
     Located,
-    Report,
-    SeatReport,
     SpanRef,
-    Verdict,
 )
 from spanjury.judges.text import AnswerMark
 from spanjury.orchestration.engine.agent_consolidator import (
@@ -49,29 +45,16 @@ WORDS = ["the", "The", "source", "says", "'1932'", "don't", "a_b", "of,", "in", 
 EXPLANATIONS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 
 
-def verdict(**spans: list[ErrorSpan]) -> Verdict:
-    return Verdict(
-        segment=a_segment(output=TEXT),
-        aspect=ASPECT,
-        seats=tuple(
-            SeatReport(
-                seat=seat, signature=seat, report=Report(score=3, spans=tuple(found)), seconds=0
-            )
-            for seat, found in spans.items()
-        ),
-    )
-
-
-def consolidate(found: Verdict, max_spans: int = 8) -> Consolidation:
-    return anyio.run(RuleConsolidator(max_spans=max_spans).consolidate, found)
+def consolidate(max_spans: int = 8, **spans: list[ErrorSpan]) -> Consolidation:
+    """Merge the spans that each seat found."""
+    consolidator = RuleConsolidator(max_spans=max_spans)
+    return anyio.run(consolidator.consolidate, verdict_of(segment(output=TEXT), spans))
 
 
 def test_two_seats_that_say_the_same_of_one_place_become_one_span() -> None:
     merged = consolidate(
-        verdict(
-            a=[mark(TEXT, "1935", "The article gives the year as 1932.", 3)],
-            b=[mark(TEXT, "opened in 1935", "The year is wrong; the article says 1932.", 5)],
-        )
+        a=[mark(TEXT, "1935", "The article gives the year as 1932.", 3)],
+        b=[mark(TEXT, "opened in 1935", "The year is wrong; the article says 1932.", 5)],
     )
     (span,) = merged.spans
     assert (span.text, span.severity) == ("opened in 1935", 5)
@@ -86,58 +69,49 @@ def test_two_seats_that_say_the_same_of_one_place_become_one_span() -> None:
 )
 def test_one_error_in_three_wordings_is_one_span(category: str, words: str) -> None:
     first = mark(TEXT, "1935", "The article gives the year as 1932.")
-    wordings = [
-        replace(first, category=category.casefold()),
-        replace(mark(TEXT, words, "Wrong date."), category=category),
-        replace(first, explanation="Contradicts the source.", category=category.upper()),
-    ]
-    merged = consolidate(verdict(**{name: [it] for name, it in zip("abc", wordings, strict=True)}))
+    merged = consolidate(
+        a=[replace(first, category=category.casefold())],
+        b=[replace(mark(TEXT, words, "Wrong date."), category=category)],
+        c=[replace(first, explanation="Contradicts the source.", category=category.upper())],
+    )
     assert [span.found_by for span in merged.spans] == [("a", "b", "c")]
 
 
 def test_different_problems_at_one_place_stay_apart() -> None:
     merged = consolidate(
-        verdict(
-            a=[mark(TEXT, "opened in 1935", "The article gives the year as 1932.")],
-            b=[mark(TEXT, "opened in 1935", "Grammar: a verb lacks its subject.")],
-        )
+        a=[mark(TEXT, "opened in 1935", "The article gives the year as 1932.")],
+        b=[mark(TEXT, "opened in 1935", "Grammar: a verb lacks its subject.")],
     )
     assert [span.found_by for span in merged.spans] == [("a",), ("b",)]
 
 
 def test_one_problem_at_two_places_stays_two_spans() -> None:
     merged = consolidate(
-        verdict(
-            a=[mark(TEXT, "1935", "Not in the article.")],
-            b=[mark(TEXT, "nine million", "Not in the article.")],
-        )
+        a=[mark(TEXT, "1935", "Not in the article.")],
+        b=[mark(TEXT, "nine million", "Not in the article.")],
     )
     assert len(merged.spans) == 2
 
 
 def test_two_problems_that_one_seat_lists_at_one_place_are_two() -> None:
     both = [mark(TEXT, "1935", "The year is wrong."), mark(TEXT, "1935", "The year is off.")]
-    assert len(consolidate(verdict(a=both)).spans) == 2
+    assert len(consolidate(a=both).spans) == 2
 
 
 def test_a_seat_that_repeats_itself_word_for_word_counts_once() -> None:
-    merged = consolidate(verdict(a=[mark(TEXT, "1935"), mark(TEXT, "1935")]))
+    merged = consolidate(a=[mark(TEXT, "1935"), mark(TEXT, "1935")])
     assert (len(merged.spans), len(merged.sources[0])) == (1, 2)
 
 
 def test_omissions_match_by_their_explanations() -> None:
     missing = ErrorSpan(text="", explanation="The mayor's speech is missing.", severity=2)
     merged = consolidate(
-        verdict(
-            a=[missing],
-            b=[replace(missing, explanation="Missing: the speech of the mayor.", severity=4)],
-            c=[replace(missing, explanation="No word about the cost.", severity=1)],
-        )
+        a=[missing],
+        b=[replace(missing, explanation="Missing: the speech of the mayor.", severity=4)],
+        c=[replace(missing, explanation="No word about the cost.", severity=1)],
     )
-    assert [(span.found_by, span.severity) for span in merged.spans] == [
-        (("a", "b"), 4),
-        (("c",), 1),
-    ]
+    severities = {span.found_by: span.severity for span in merged.spans}
+    assert severities == {("a", "b"): 4, ("c",): 1}
 
 
 def test_beyond_the_limit_the_least_severe_are_skipped_by_name() -> None:
@@ -145,18 +119,14 @@ def test_beyond_the_limit_the_least_severe_are_skipped_by_name() -> None:
     spans = [
         mark(TEXT, word, f"problem {word}", severity) for severity, word in enumerate(words, 1)
     ]
-    merged = consolidate(verdict(a=spans), max_spans=2)
+    merged = consolidate(a=spans, max_spans=2)
     assert [span.text for span in merged.spans] == ["bridge", "opened"]
     assert set(merged.left_out) == {SpanRef(seat="a", index=0), SpanRef(seat="a", index=1)}
 
 
 def test_a_span_without_a_severity_yields_to_one_that_has_it() -> None:
-    merged = consolidate(
-        verdict(
-            a=[mark(TEXT, "1935", "wrong year given", None)],
-            b=[mark(TEXT, "1935", "wrong year given", 1)],
-        )
-    )
+    unknown, known = (mark(TEXT, "1935", "wrong year given", severity) for severity in (None, 1))
+    merged = consolidate(a=[unknown], b=[known])
     assert merged.spans[0].severity == 1
 
 
@@ -186,8 +156,9 @@ def any_span(draw: st.DrawFn) -> ErrorSpan:
 
 @given(st.lists(st.lists(any_span(), max_size=5), min_size=1, max_size=4), st.integers(1, 8))
 def test_every_span_is_accounted_for_exactly_once(found: list[list[ErrorSpan]], limit: int) -> None:
-    together = verdict(**{f"seat{i}": spans for i, spans in enumerate(found)})
-    merged = consolidate(together, max_spans=limit)
+    seats = {f"seat{i}": spans for i, spans in enumerate(found)}
+    together = verdict_of(segment(output=TEXT), seats)
+    merged = anyio.run(RuleConsolidator(max_spans=limit).consolidate, together)
     named = [*(ref for refs in merged.sources for ref in refs), *merged.left_out]
     assert sorted(named) == sorted(ref for ref, _ in seat_spans(together))
     assert len(merged.spans) <= limit
@@ -207,7 +178,7 @@ def test_one_span_of_two_seats_keeps_the_evidence_of_both_and_the_higher_probabi
     year, opening, other = PLACES
     one = replace(mark(TEXT, "1935", "wrong year"), evidence=(year, other), probability=0.6)
     two = replace(mark(TEXT, "1935", "wrong year"), evidence=(opening, year), probability=0.9)
-    (span,) = consolidate(verdict(a=[one], b=[two])).spans
+    (span,) = consolidate(a=[one], b=[two]).spans
     assert (span.evidence, span.probability) == ((year, other, opening), 0.9)
 
 
@@ -221,15 +192,10 @@ def span(
 
 
 YEAR = span("1923", severity=4)
-
 OPENED = span("opened in 1923", severity=2, category="date")
-
 COLOUR = span("green")
-
 AGAIN = span("1923", at=LAST)
-
 MISSING = span("")
-
 MADE_UP = span("built of gold")
 
 
@@ -256,10 +222,8 @@ def merged(given: Grouping, of: Case) -> tuple[Consolidation, ErrorSpan]:
 
 
 def test_a_group_takes_place_and_words_of_the_answer_and_finders_of_its_members() -> None:
-    result, found = merged(
-        answer(group("s2", "s1", quote="in 1923", severity=3, why="It was 1932.")),
-        case(YEAR, OPENED),
-    )
+    both = group("s2", "s1", quote="in 1923", severity=3, why="It was 1932.")
+    result, found = merged(answer(both), case(YEAR, OPENED))
     assert (found.text, found.interval, found.located) == ("in 1923", (18, 25), Located.EXACT)
     assert (found.explanation, found.severity, found.category) == ("It was 1932.", 3, "date")
     assert found.found_by == ("seat1", "seat2")
@@ -302,10 +266,9 @@ def test_a_quote_that_is_not_where_the_members_are_is_refused(quote: str) -> Non
 
 
 def test_errors_in_different_sentences_are_not_one() -> None:
-    with pytest.raises(GroupingError, match="in another sentence"):
-        consolidated(answer(group("s1", "s2")), case(YEAR, AGAIN))
-    with pytest.raises(GroupingError, match="in another sentence"):
-        consolidated(answer(group("s1", "s2")), case(YEAR, COLOUR))
+    for other in (AGAIN, COLOUR):
+        with pytest.raises(GroupingError, match="in another sentence"):
+            consolidated(answer(group("s1", "s2")), case(YEAR, other))
 
 
 def test_an_error_without_a_place_joins_one_that_has_a_place() -> None:
@@ -364,17 +327,15 @@ def test_the_mildest_errors_may_be_skipped_over_the_limit() -> None:
     given = answer(group("s1", severity=4), left_out=["s2", "s3"])
     result = consolidated(given, of)
     assert result.left_out == (SpanRef(seat="seat2", index=0), SpanRef(seat="seat3", index=0))
+    graver = answer(group("s2", severity=2), group("s3", quote="green"), left_out=["s1"])
     with pytest.raises(GroupingError, match="s1: left out although graver"):
-        consolidated(
-            answer(group("s2", severity=2), group("s3", quote="green"), left_out=["s1"]), of
-        )
+        consolidated(graver, of)
 
 
 def test_more_groups_than_allowed_are_refused() -> None:
+    two = answer(group("s1"), group("s2", quote="green"))
     with pytest.raises(GroupingError, match="2 groups, no more than 1"):
-        consolidated(
-            answer(group("s1"), group("s2", quote="green")), case(YEAR, COLOUR, max_spans=1)
-        )
+        consolidated(two, case(YEAR, COLOUR, max_spans=1))
 
 
 def test_an_error_whose_quote_is_made_up_may_always_be_skipped() -> None:

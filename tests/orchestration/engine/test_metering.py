@@ -122,9 +122,8 @@ async def test_a_call_that_may_exceed_a_limit_is_not_sent() -> None:
     with pytest.raises(RunStoppedError):
         await model.complete(REQUEST)
     assert line.asked == 0
-    assert stop_token.reason == (
-        "0 tokens are spent, and 95 is the limit: the next call may take 96 tokens"
-    )
+    reason = "0 tokens are spent, and 95 is the limit: the next call may take 96 tokens"
+    assert stop_token.reason == reason
 
 
 async def test_no_call_is_sent_once_a_stop_is_requested() -> None:
@@ -265,11 +264,8 @@ async def test_calls_are_counted_by_who_makes_them() -> None:
     await AskedBy(model, "consolidator").complete(REQUEST)
     await model.complete(REQUEST)
     await model.probe(REQUEST)
-    assert {name: one.calls for name, one in meter.made.items()} == {
-        "consolidator": 1,
-        "seats": 1,
-        "probes": 1,
-    }
+    calls = {name: one.calls for name, one in meter.made.items()}
+    assert calls == {"consolidator": 1, "seats": 1, "probes": 1}
 
 
 async def test_a_model_is_handed_the_reports_for_which_it_was_asked_and_no_other() -> None:

@@ -72,9 +72,8 @@ async def test_an_error_costs_one_seat(raised: Exception, outcome: Outcome) -> N
     assert report.seats[0].report.outcome is outcome
     assert report.seats[0].report.score is None
     assert str(raised) in report.seats[0].report.reason
-    assert [(log["seat"], log["segment_id"], log["aspect"]) for log in logs] == [
-        ("seat0", "s", "consistency")
-    ]
+    (log,) = logs
+    assert (log["seat"], log["segment_id"], log["aspect"]) == ("seat0", "s", "consistency")
 
 
 async def test_an_unreadable_reply_is_kept() -> None:
@@ -119,9 +118,8 @@ async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
     aspect = replace(ASPECT, task=task, needs=("Article",))
     report = await panel_of(*scoring(5)).assess(replace(segment(), inputs={}), aspect)
     assert report.outcome is Outcome.ABSTAINED
-    assert report.seats[0].report.reason == (
-        "consistency cannot be judged without an input Article"
-    )
+    reason = "consistency cannot be judged without an input Article"
+    assert report.seats[0].report.reason == reason
     misnamed = replace(segment(), inputs={}, meta={"year": 2001, "article": "It opened in 1932."})
     report = await panel_of(*scoring(5)).assess(misnamed, aspect)
     assert report.seats[0].report.reason.endswith(
@@ -131,17 +129,15 @@ async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
 
 async def test_without_a_score_the_gravest_outcome_is_reported() -> None:
     abstains = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="no"))
-    report = await panel_of(abstains, FixedJudge(says=ModelTimeoutError("slow"))).assess(
-        segment(), ASPECT
-    )
+    slow = FixedJudge(says=ModelTimeoutError("slow"))
+    report = await panel_of(abstains, slow).assess(TEXT, ASPECT)
     assert report.outcome is Outcome.TIMED_OUT
 
 
 async def test_spans_name_the_seats_that_found_them() -> None:
-    text = segment()
-    report = Report(score=2, spans=(mark(text.output, "1935", "The year is wrong."),))
-    merged = await panel_of(FixedJudge(says=report), FixedJudge(says=report)).assess(text, ASPECT)
-    (span,) = merged.spans
+    span = mark(TEXT.output, "1935", "The year is wrong.")
+    judge = FixedJudge(says=Report(score=2, spans=(span,)))
+    (span,) = (await panel_of(judge, judge).assess(TEXT, ASPECT)).spans
     assert span.found_by == ("seat0", "seat1")
 
 
@@ -163,10 +159,8 @@ async def test_spans_of_a_seat_without_a_score_stay_with_the_seat() -> None:
 
 
 async def test_tokens_of_all_seats_are_summed() -> None:
-    spent = Report(score=3, usage=Usage(calls=1, prompt=10, completion=5))
-    report = await panel_of(FixedJudge(says=spent), FixedJudge(says=spent)).assess(
-        segment(), ASPECT
-    )
+    judge = FixedJudge(says=Report(score=3, usage=Usage(calls=1, prompt=10, completion=5)))
+    report = await panel_of(judge, judge).assess(TEXT, ASPECT)
     assert report.usage == Usage(calls=2, prompt=20, completion=10)
 
 

@@ -1,7 +1,7 @@
 """A panel that is given in stages: who is asked, what is remembered, and what a budget allows."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from anyio import CancelScope, Event, create_task_group, sleep_forever, wait_all_tasks_blocked
@@ -33,7 +33,6 @@ from spanjury.orchestration.engine.finished_rows import FinishedRows
 from spanjury.orchestration.engine.memory import RememberedJudge
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.staging import Staging
 from spanjury.orchestration.engine.summary import Summary
@@ -81,7 +80,6 @@ def panel(
     cascade: Cascade = UNSURE,
     budget: Budget | None = None,
     memory: DictMemory | None = None,
-    silent: bool = False,
     meter: Meter | None = None,
 ) -> Panel:
     prices = {judge.signature: PRICE for judge in judges if judge.signature != "cheap"}
@@ -93,11 +91,8 @@ def panel(
             cascade,
             aggregation=mean,
             budget=budget,
-            allowance=Allowance(budget, prices=prices, meter=meter or Meter())
-            if budget and not silent
-            else None,
+            allowance=Allowance(budget, prices=prices, meter=meter or Meter()) if budget else None,
             memory=memory,
-            is_silent=silent,
         ),
     )
 
@@ -324,11 +319,10 @@ async def test_rescoring_stops_where_the_run_stopped_whatever_the_aggregation_ma
     assert before[0].report.unasked
     assert before[0].report.unasked.why is StopReason.SETTLED
     silent = Staging(settled, aggregation=min, memory=memory, is_silent=True)
-    again = Panel(
-        seats=panel(*judges, memory=memory, cascade=settled).seats,
+    again = replace(
+        panel(*judges, memory=memory, cascade=settled),
         aggregation=min,
         aggregation_name="minimum",
-        consolidator=RuleConsolidator(),
         stages=silent,
     )
     report = await again.assess(TEXTS[0], ASPECT)

@@ -41,12 +41,16 @@ def of(text: str) -> Segment:
 
 
 async def run(
-    *answers: object, panel: Panel | None = None, text: str = TEXT, rounds: int = 3
+    *answers: object,
+    panel: Panel | None = None,
+    text: str = TEXT,
+    rounds: int = 3,
+    aspects: tuple[Aspect, ...] = (ASPECT,),
+    limits: Limits = Limits(),
 ) -> tuple[Repaired, ScriptedWriter]:
     writer = ScriptedWriter(list(answers))  # type: ignore[arg-type]  # the fake takes what it can
-    done = await repair(
-        of(text), (ASPECT,), panel=panel or panel_of(WRONG), writer=writer, rounds=rounds
-    )
+    panel = panel or panel_of(WRONG)
+    done = await repair(of(text), aspects, panel=panel, writer=writer, rounds=rounds, limits=limits)
     return done, writer
 
 
@@ -54,10 +58,8 @@ async def test_a_replacement_stands_where_the_error_stood_and_all_else_is_as_it_
     done, _ = await run({1: "1932", 2: "much"})
     assert done.best.text == "The bridge opened in 1932. It cost much. Ships liked it."
     assert done.stopped is Stopped.NOTHING_MARKED
-    assert [(edit.start, edit.before, edit.after) for edit in done.edits] == [
-        (21, "1935", "1932"),
-        (35, "nothing", "much"),
-    ]
+    edits = [(edit.start, edit.before, edit.after) for edit in done.edits]
+    assert edits == [(21, "1935", "1932"), (35, "nothing", "much")]
     assert (done.edits[0].errors[0].span.explanation, done.left) == ("1935 is wrong", ())
 
 
@@ -99,21 +101,10 @@ async def test_no_round_begins_beyond_a_limit() -> None:
     of_tokens = ((Limits(max_tokens=100), 0), (Limits(max_tokens=101), 1))
     of_calls = ((Limits(max_calls=1), 0), (Limits(max_calls=2), 1))
     for limits, asked in (*of_tokens, *of_calls):
-        writer = ScriptedWriter([{1: "1932"}, {1: "much"}])
-        done = await repair(
-            of(TEXT), (ASPECT,), panel=panel_of(costly), writer=writer, rounds=3, limits=limits
-        )
+        done, writer = await run({1: "1932"}, {1: "much"}, panel=panel_of(costly), limits=limits)
         assert (done.stopped, len(writer.seen)) == (Stopped.LIMIT, asked)
         assert "spent, and" in done.reason
-    writer = ScriptedWriter([])
-    done = await repair(
-        of(TEXT),
-        (ASPECT,),
-        panel=panel_of(WRONG),
-        writer=writer,
-        rounds=3,
-        limits=Limits(max_seconds=1e-9),
-    )
+    done, _ = await run(limits=Limits(max_seconds=1e-9))
     assert (done.stopped, done.best.text) == (Stopped.LIMIT, TEXT)
 
 
@@ -180,8 +171,7 @@ async def test_a_version_without_any_text_is_never_better() -> None:
 async def test_an_aspect_on_which_the_panel_abstains_does_not_stand_in_the_way() -> None:
     task = replace(ASPECT.task, input_headers={"Article": (), "Video": ()})
     needing = replace(ASPECT, name="cover", task=task, needs=("Video",))
-    writer = ScriptedWriter([{1: "1932", 2: "much"}])
-    done = await repair(of(TEXT), (ASPECT, needing), panel=panel_of(WRONG), writer=writer, rounds=2)
+    done, _ = await run({1: "1932", 2: "much"}, aspects=(ASPECT, needing))
     assert done.stopped is Stopped.NOTHING_MARKED
     assert done.best.results[1].report.outcome is Outcome.ABSTAINED
 
@@ -212,11 +202,8 @@ def test_spans_that_overlap_are_one_place_and_spans_that_touch_are_two() -> None
     text = "abcdefghij"
     found = [Marked("a", span(*ends, text)) for ends in ((4, 6), (0, 2), (1, 4), (8, 9))]
     places = passages_in(text, found)
-    assert [(place.number, place.text, len(place.errors)) for place in places] == [
-        (1, "abcd", 2),
-        (2, "ef", 1),
-        (3, "i", 1),
-    ]
+    numbered = [(place.number, place.text, len(place.errors)) for place in places]
+    assert numbered == [(1, "abcd", 2), (2, "ef", 1), (3, "i", 1)]
 
 
 @st.composite

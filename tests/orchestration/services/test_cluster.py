@@ -35,10 +35,10 @@ from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.services.runs.cluster import ChunkWorker
 from spanjury.orchestration.services.runs.cluster_job import (
+    CHUNKS,
+    ENDS,
     ChunkRecord,
     ClusterJob,
-    chunk_json,
-    read_end,
 )
 from spanjury.orchestration.services.runs.cluster_ledger import Ledger
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
@@ -79,7 +79,10 @@ def judged(tmp_path: Path) -> Callable[..., list[ChunkRecord]]:
             return ledger(note)
 
         worker = ChunkWorker(job, Catalogue.load(*job.aspects_files), ask)
-        ends = [read_end(worker(chunk_json(chunk))) for chunk in cut_chunks(str(data), rows=4)]
+        ends = [
+            ENDS.validate_json(worker(CHUNKS.dump_json(chunk).decode()))
+            for chunk in cut_chunks(str(data), rows=4)
+        ]
         for end in ends:
             if end.failure is not None:
                 raise end.failure.raised()
@@ -331,7 +334,7 @@ import sys
 from contextlib import asynccontextmanager
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.runs import cluster
-from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.runs.cluster_job import CHUNKS, ENDS, ClusterJob
 from spanjury.orchestration.wiring.cluster import cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
@@ -351,7 +354,7 @@ panel = PanelConfig(seats=(SeatConfig(judge="form"),))
 job = ClusterJob(data=sys.argv[1], panel=panel, folder=sys.argv[2], aspects=("fluency",))
 worker = cluster.ChunkWorker(job, Catalogue.load(), ask)
 (chunk,) = cut_chunks(job.data)
-print(read_end(worker(chunk_json(chunk))).record.judged)
+print(ENDS.validate_json(worker(CHUNKS.dump_json(chunk).decode())).record.judged)
 """
 
 

@@ -30,7 +30,7 @@ from spanjury.orchestration.engine.metering import Bound, Limits
 from spanjury.orchestration.engine.spending import Spending
 from spanjury.orchestration.services.runs import cluster_ledger
 from spanjury.orchestration.services.runs.cluster import ChunkWorker
-from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.runs.cluster_job import CHUNKS, ENDS, ClusterJob
 from spanjury.orchestration.services.runs.cluster_ledger import (
     ClusterStop,
     Ledger,
@@ -198,7 +198,7 @@ def test_workers_of_a_cluster_spend_what_the_budget_of_their_panel_leaves(tmp_pa
         workers = [ChunkWorker(job, Catalogue.load(), notes.ask) for _ in range(2)]
         chunks = cut_chunks(job.data, rows=10)
         ends = [
-            read_end(worker(chunk_json(chunk)))
+            ENDS.validate_json(worker(CHUNKS.dump_json(chunk).decode()))
             for worker, chunk in zip(workers, chunks, strict=True)
         ]
         assert [end.failure for end in ends] == [None, None]

@@ -33,6 +33,7 @@ from spanjury.judges.text.turns import in_turn
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.judging import evaluation
+from spanjury.orchestration.services.judging.check import Request
 from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 
@@ -86,9 +87,7 @@ async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_batch_waits_for_who_takes_its_reports() -> None:
     fluency = spanjury.find_aspect("fluency")
     texts = [
-        evaluation.Text(
-            segment=spanjury.Segment(segment_id=str(n), output="A."), aspects=(fluency,)
-        )
+        Request(segment=spanjury.Segment(segment_id=str(n), output="A."), aspects=(fluency,))
         for n in range(2000)
     ]
     terms = evaluation.Terms(panel=panel_config(judges=["form"]))

@@ -31,7 +31,7 @@ def test_all_work_begins_once_and_a_tenant_s_in_order(work: list[tuple[str, floa
     turns = filled(work)
     taken = [turns.take() for _ in work]
     assert set(taken) == set(range(len(work)))
-    assert (turns.take(), len(turns)) == (None, 0)
+    assert (turns.take(), turns.lengths.total()) == (None, 0)
     for tenant in "abc":
         own = [number for number in taken if number is not None and work[number][0] == tenant]
         assert own == sorted(own)
@@ -42,7 +42,7 @@ def test_waiting_tenants_get_the_same_within_one_piece(work: list[tuple[str, flo
     turns, got = filled(work), defaultdict[str, float](float)
     largest = max((cost for _, cost in work), default=0.0)
     waiting = set(turns.lengths)
-    while waiting == set(turns.lengths) and len(turns):  # as long as all of them have work
+    while waiting == set(turns.lengths) and waiting:  # as long as all of them have work
         number = turns.take()
         assert number is not None
         tenant, cost = work[number]

@@ -58,9 +58,9 @@ class MarkBook:
         marked: dict[RowKey, Marked] = {}
         for stored in self._store.all().marks:
             if stored.key.annotator == who and (mark := _read(stored)) is not None:
-                marked[_row(stored.key)] = Marked(
-                    is_done=mark.is_done, spans=len(mark.spans), score=mark.score
-                )
+                key = stored.key
+                row = RowKey(key.segment, key.system, key.task, key.aspect, key.version)
+                marked[row] = Marked(is_done=mark.is_done, spans=len(mark.spans), score=mark.score)
         return marked
 
     def mark(self, annotator: str, row: RowKey) -> Mapping[str, object] | None:
@@ -119,10 +119,6 @@ def _key(annotator: str, row: RowKey) -> MarkKey:
         aspect=row.aspect,
         version=row.output,
     )
-
-
-def _row(key: MarkKey) -> RowKey:
-    return RowKey(key.segment, key.system, key.task, key.aspect, key.version)
 
 
 def _read(stored: StoredMark) -> Mark | None:

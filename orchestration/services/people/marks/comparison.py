@@ -112,7 +112,10 @@ def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Co
         raise ConfigError(f"no one marked {', '.join(strange)}; marked: {aspects}")
     asked = {name: by_aspect[name] for name in source.aspects or by_aspect}
     enough = {name: texts for name, texts in asked.items() if len(texts) >= FEWEST_TEXTS}
-    counts = _counted(asked)
+    counts = ", ".join(
+        f"{len(texts)} text{'' if len(texts) == 1 else 's'} of {name}"
+        for name, texts in asked.items()
+    )
     if not enough:
         raise DataError(
             f"{run.named} has too few marks to evaluate judges: {counts}; an aspect needs at "
@@ -144,13 +147,6 @@ def _marked_run(
         f"{named} has no finished marks of people: make some with 'spanjury view {results[0]}',"
         f" take them in with 'spanjury marks import {results[0]} FILE',"
         " or name ratings with --human"
-    )
-
-
-def _counted(by_aspect: Mapping[str, Sequence[Segment]]) -> str:
-    return ", ".join(
-        f"{len(texts)} text{'' if len(texts) == 1 else 's'} of {name}"
-        for name, texts in by_aspect.items()
     )
 
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
+from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.services.people.marks.mark import MarkedSpan
 from spanjury.orchestration.services.people.marks.marked_run import (
     MarkedRun,
@@ -50,13 +50,12 @@ def write_marks(path: Path, readings: Iterable[Reading], *, form: str) -> Writte
     """
     if form not in FORMS:
         raise ConfigError(f"cannot export {form!r}; known: {', '.join(FORMS)}")
-    held = [reading for reading in readings if _can_hold(form, reading)]
+    held = [
+        reading
+        for reading in readings  # only rows say that no one looked for all errors
+        if form == "rows" or (reading.mark.is_done and not reading.mark.scores_only)
+    ]
     return Written(len(held), FORMS[form](path, marked_texts(held, form=form)))
-
-
-def _can_hold(form: str, reading: Reading) -> bool:
-    """Return whether a form holds the reading: only rows say that no one looked for all errors."""
-    return form == "rows" or (reading.mark.is_done and not reading.mark.scores_only)
 
 
 def example_rows(run: Path) -> list[dict[str, object]]:
@@ -100,23 +99,19 @@ def _row_text(readings: Sequence[Reading]) -> Segment:
         about[ANNOTATORS] = looked
     if looked or spans:
         about[SPANS] = spans
-    return replace(bare, human=_scores(readings), meta={**bare.meta, **about})
+    scores: dict[str, dict[str, float]] = {aspect: {} for aspect in readings[0].text.aspects}
+    for reading in readings:
+        score = reading.mark.score
+        if reading.aspect in scores and reading.mark.is_done and score is not None:
+            scores[reading.aspect][reading.annotator] = score
+    human = {aspect: by_rater for aspect, by_rater in scores.items() if by_rater}
+    return replace(bare, human=human, meta={**bare.meta, **about})
 
 
 def _who_looked(readings: Sequence[Reading]) -> list[str]:
     """Return the annotators who looked for errors in the whole text."""
     looked = (each for each in readings if each.mark.is_done and not each.mark.scores_only)
     return [*dict.fromkeys(each.annotator for each in looked)]
-
-
-def _scores(readings: Sequence[Reading]) -> dict[str, dict[str, float]]:
-    scores: dict[str, dict[str, float]] = {}
-    for aspect in readings[0].text.aspects:
-        for reading in readings:
-            score = reading.mark.score
-            if reading.aspect == aspect and reading.mark.is_done and score is not None:
-                scores.setdefault(aspect, {})[reading.annotator] = score
-    return scores
 
 
 def _filled(span: MarkedSpan, **about: str) -> dict[str, object]:
@@ -163,29 +158,21 @@ def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
             for each in readings
             if not each.mark.spans
         ]
-        about |= _mqm_names(bare) | {NEUTRAL: clean}
+        about[NEUTRAL] = clean
+        names = [str(bare.meta.get(key, "")) for key in ("doc", "doc_id", "seg_id")]
+        if "/".join([bare.system, *names]) != bare.segment_id:  # else the row has its names
+            about |= {"doc": "", "doc_id": "", "seg_id": bare.segment_id}
     else:
         about[SEGMENT_ID] = bare.segment_id
         about[READINGS] = [[reading.annotator, reading.aspect] for reading in readings]
-    return replace(bare, gold=tuple(sorted(spans, key=_as_read)), meta={**bare.meta, **about})
-
-
-def _as_read(span: ErrorSpan) -> tuple[tuple[str, ...], bool]:
-    """Return a sort key: the order in which factgenie's lines are read."""
-    return span.found_by, span.start is None
+    # In the order in which factgenie's lines are read.
+    gold = tuple(sorted(spans, key=lambda span: (span.found_by, span.start is None)))
+    return replace(bare, gold=gold, meta={**bare.meta, **about})
 
 
 def _prefixed(aspect: str, category: str) -> str:
     category = category.strip()  # a cell of a table keeps no blanks at its ends
     return f"{aspect}/{category}" if category else aspect
-
-
-def _mqm_names(segment: Segment) -> dict[str, object]:
-    """Return the document and numbers that identify a row of a table with the segment."""
-    names = [str(segment.meta.get(key, "")) for key in ("doc", "doc_id", "seg_id")]
-    if "/".join([segment.system, *names]) == segment.segment_id:
-        return {}
-    return {"doc": "", "doc_id": "", "seg_id": segment.segment_id}
 
 
 def bare_text(segment: Segment) -> Segment:

@@ -63,7 +63,11 @@ def guideline(aspects: Sequence[Aspect]) -> Report:
     """
     if not aspects:
         raise ConfigError("a guideline needs an aspect that is defined")
-    marked = [part for aspect in aspects for part in _parts(aspect)]
+    marked = [
+        part
+        for aspect in aspects
+        for part in [criterion.aspect for criterion in aspect.criteria] or [aspect]
+    ]
     tasks = [list(group) for _, group in groupby(marked, key=lambda aspect: aspect.task.name)]
     names = ", ".join(group[0].task.name for group in tasks)
     return Report(
@@ -72,7 +76,10 @@ def guideline(aspects: Sequence[Aspect]) -> Report:
             *(Paragraph(" ".join(group[0].task.description.split())) for group in tasks),
             Section("How to mark", [Bullets(_RULES)]),
             Section("Severity of an error", list(_severity())),
-            *(Section(_title(aspect), list(_aspect(aspect))) for aspect in marked),
+            *(
+                Section(aspect.spoken[:1].upper() + aspect.spoken[1:], list(_aspect(aspect)))
+                for aspect in marked
+            ),
         ],
     )
 
@@ -88,18 +95,6 @@ _RULES = (
     "If a text has no error, finish it without a mark. That counts as a result, too.",
     "Do not discuss a text with other annotators before all of you have finished it.",
 )
-
-
-def _parts(aspect: Aspect) -> Iterator[Aspect]:
-    """Yield the aspects that people mark: the aspect itself, or the criteria of a rubric."""
-    yield from (criterion.aspect for criterion in aspect.criteria)
-    if not aspect.criteria:
-        yield aspect
-
-
-def _title(aspect: Aspect) -> str:
-    name = aspect.spoken
-    return name[:1].upper() + name[1:]
 
 
 def _severity() -> Iterator[Block]:

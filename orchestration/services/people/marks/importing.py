@@ -75,7 +75,9 @@ class Sheet:
             who, aspect = str(about.get("annotator", "")), str(about.get("aspect", ""))
             mark = self._add(who, aspect, what=f"a mark of {who or 'someone'}")
             if mark is not None:
-                begun = _begun(about)
+                empty = {"start": None, "end": None, "text": ""}
+                spans = [{**empty, **span} for span in _objects(about.get(SPANS))]
+                begun = mark_of_json(json.dumps({"score": about.get("score"), SPANS: spans}))
                 self._marks[who, aspect] = replace(
                     mark,
                     score=begun.score,
@@ -115,15 +117,18 @@ class Sheet:
         gold = self._row.gold
         if gold and not self._readers():
             return aspect not in {named or self._default for named, *_ in self._spans()}
-        looked, is_named = self._looked(who), gold and all(named for named, *_ in self._spans())
+        looked = self._row.meta.get(SPANS) == [] or who in self._readers()
+        is_named = gold and all(named for named, *_ in self._spans())
         if looked and not gold and aspect != self._default:
             self._without_aspect.add(who)
         return not (looked and (is_named or aspect == self._default))
 
     def _take_spans(self) -> None:
+        readers = self._readers() or [*{who for of in self._row.human.values() for who in of}]
+        only = readers[0] if len(readers) == 1 else ""
         for named, category, span in self._spans():
             aspect = named or self._default
-            who = ";".join(span.found_by) or self._only_reader()
+            who = ";".join(span.found_by) or only
             mark = self._add(who, aspect, what=f"a span of {who or 'someone'}, {span.text[:40]!r}")
             if mark is not None and aspect is not None:
                 marked = MarkedSpan(
@@ -169,23 +174,6 @@ class Sheet:
         names = self._row.meta.get(ANNOTATORS, self._row.meta.get("annotator"))
         several = names if isinstance(names, list) else ()
         return [names] if isinstance(names, str) else [*map(str, several)]
-
-    def _looked(self, who: str) -> bool:
-        """Return whether an annotator looked for errors: a score alone does not tell."""
-        return self._row.meta.get(SPANS) == [] or who in self._readers()
-
-    def _only_reader(self) -> str:
-        scorers = {who for scores in self._row.human.values() for who in scores}
-        readers = self._readers() or [*scorers]
-        return readers[0] if len(readers) == 1 else ""
-
-
-def _begun(about: Mapping[str, object]) -> Mark:
-    """Return the score and the spans of an unfinished mark, which are not the row's own."""
-    spans = [
-        {"start": None, "end": None, "text": "", **span} for span in _objects(about.get(SPANS))
-    ]
-    return mark_of_json(json.dumps({"score": about.get("score"), SPANS: spans}))
 
 
 def _objects(value: object) -> Sequence[Mapping[str, object]]:

@@ -109,17 +109,12 @@ def check_mark(
     )
     if max(map(len, texts)) > _LONGEST:
         raise DataError(f"a note, category or explanation is longer than {_LONGEST} characters")
-    _check_score(mark.score, low=low, high=high)
+    least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
+    score = mark.score
+    if score is not None and not (math.isfinite(score) and least <= score <= most):
+        raise DataError(f"the score {score:g} is not on the scale from {least:g} to {most:g}")
     for number, span in enumerate(mark.spans):
         _check_span(span, number=number, output=output)
-
-
-def _check_score(score: float | None, *, low: float | None, high: float | None) -> None:
-    if score is None:
-        return
-    least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
-    if not (math.isfinite(score) and least <= score <= most):
-        raise DataError(f"the score {score:g} is not on the scale from {least:g} to {most:g}")
 
 
 def _check_span(span: MarkedSpan, *, number: int, output: str) -> None:

@@ -79,21 +79,12 @@ class MarkedRun:
     ) -> None:
         self.named = named
         (self._run,) = find_runs([named], data=data, columns=columns)
-
-    @property
-    def marks(self) -> Path:
+        self.marks = marks_of(self._run)
         """The file of the marks."""
-        return marks_of(self._run)
-
-    @property
-    def results(self) -> Path:
+        self.results = self._run.results
         """The file of results, or of the results so far."""
-        return self._run.results
-
-    @property
-    def data(self) -> Path | None:
+        self.data = self._run.texts.data if self._run.texts else None
         """The file of the texts; None if it is unknown."""
-        return self._run.texts.data if self._run.texts else None
 
     def segments(self) -> Iterator[Segment]:
         """Yield the rows of the data unchanged; none if their file is unknown."""
@@ -110,7 +101,9 @@ class MarkedRun:
             raise ConfigError(
                 f"{self.named} holds no texts: name the file of them with --data FILE"
             )
-        names = self._judged()
+        names: dict[tuple[str, str], dict[str, list[str]]] = {}
+        for segment, system, task, aspect in result_names(self._run.results):
+            names.setdefault((segment, system), {}).setdefault(task, []).append(aspect)
         texts = tuple(self._matched(self._run.texts, names))
         if names and not texts:
             data = self._run.texts.data
@@ -132,13 +125,6 @@ class MarkedRun:
     @cached_property
     def _definitions(self) -> KnownAspects:
         return KnownAspects(self._run.aspects_files, rubrics=[self._run.rubric])
-
-    def _judged(self) -> dict[tuple[str, str], dict[str, list[str]]]:
-        """Return id and system -> task -> its aspects, for every row of the results."""
-        names: dict[tuple[str, str], dict[str, list[str]]] = {}
-        for segment, system, task, aspect in result_names(self._run.results):
-            names.setdefault((segment, system), {}).setdefault(task, []).append(aspect)
-        return names
 
     def _matched(
         self, texts: Texts, names: Mapping[tuple[str, str], Mapping[str, Sequence[str]]]
@@ -272,17 +258,15 @@ def _matched(
         for aspect in text.aspects:
             for name in names:
                 key = text.key(name, aspect)
-                if key in by_key:
-                    yield key, _reading(text, aspect, by_key[key])
-
-
-def _reading(text: MarkedText, aspect: str, stored: StoredMark) -> Reading | None:
-    try:
-        mark = mark_of_json(stored.content)
-        check_mark(mark, output=text.segment.output)
-    except DataError:
-        return None
-    return Reading(annotator=stored.key.annotator, aspect=aspect, text=text, mark=mark)
+                if key not in by_key:
+                    continue
+                try:
+                    mark = mark_of_json(by_key[key].content)
+                    check_mark(mark, output=text.segment.output)
+                except DataError:
+                    yield key, None
+                else:
+                    yield key, Reading(annotator=name, aspect=aspect, text=text, mark=mark)
 
 
 class JudgesSpans(NamedTuple):
@@ -343,11 +327,10 @@ def _fits(mark: Mark, spans: Sequence[ErrorSpan]) -> bool:
     """Return whether a mark's verdicts are on these spans, as far as it stores them."""
     if any(origin.span >= len(spans) for origin in _origins(mark)):
         return False
-    accepted = [span for span in mark.spans if span.origin and span.verdict == "accepted"]
     return all(
         _is_at(span, spans[span.origin.span])
-        for span in accepted
-        if span.origin and span.origin.run == _OWN_RUN
+        for span in mark.spans
+        if span.verdict == "accepted" and span.origin and span.origin.run == _OWN_RUN
     )
 
 

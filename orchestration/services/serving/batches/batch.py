@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from anyio import Event
 
@@ -15,25 +14,19 @@ from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Progress, Tracker
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.engine.summary import Summary
-from spanjury.orchestration.services.judging.job import Job, readable
+from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.services.runs.run_folder import manifest_of
 from spanjury.orchestration.services.serving.batches.records import BatchFolder, BatchRecord
 from spanjury.orchestration.wiring.config import PanelConfig
-from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.sources import open_source, readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchPlan:
     """The panels that judge batches, and the limits of their work.
 
-    Parameters
-    ----------
-    most_running, most_waiting
-        Most batches that are judged concurrently, and most that may wait.
-    keep_days
-        Days for which a finished batch is kept.
-    limits, failures
-        Limits of each batch, for each session of its run.
+    Of the batches, `most_running` are judged concurrently, and `most_waiting` may wait. A finished
+    one is kept for `keep_days`. `limits` and `failures` apply to each session of a batch's run.
     """
 
     panels: Mapping[str, PanelConfig]
@@ -121,28 +114,22 @@ class Batch:
         self.changed = Event()
 
 
-class Examined(NamedTuple):
-    """The numbers of rows, of their future results, and of skipped rows."""
-
-    rows: int
-    assessments: int
-    skipped: int
-
-
 def require_storable(panel: PanelConfig) -> None:
     """Raise `ConfigError` if `panel` holds a secret, which would be stored with each batch."""
     manifest_of(Job(data=Path("rows.jsonl"), panel=panel, output=Path("results.jsonl")))
 
 
-def examined(job: Job) -> Examined:
+def examined(job: Job) -> tuple[int, int, int]:
     """Read the rows of `job` once, before any is judged.
+
+    Return the numbers of rows, of their future results, and of skipped rows.
 
     Raise `BadRowsError` if rows cannot be read and may not be skipped, or no row can be read, and
     `ConfigError` if a task or an aspect is unknown.
     """
     bad: list[DataError] = []
     try:
-        segments = readable(open_source(job.data), bad, skip=True)
+        segments = readable(open_source(job.data), bad)
         seen: set[str] = set()
         assessments = 0
         paired = pair(segments, job.catalogue, task=job.task, aspects=job.asked_aspects)
@@ -153,7 +140,7 @@ def examined(job: Job) -> Examined:
         raise BadRowsError((_without_path(error, job.data),)) from error
     if bad and not (job.skip_bad_rows and assessments):
         raise BadRowsError(tuple(_without_path(row, job.data) for row in bad))
-    return Examined(rows=len(seen), assessments=assessments, skipped=len(bad))
+    return len(seen), assessments, len(bad)
 
 
 def _without_path(error: DataError, path: Path) -> str:

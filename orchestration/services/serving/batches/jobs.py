@@ -47,7 +47,6 @@ log = EventLog()
 
 _TIDY = 3600.0
 """Seconds between two searches for expired batches."""
-_NO_LEDGERS: Mapping[str, TenantLedger] = MappingProxyType({})
 _CANCELLED = "its owner has cancelled it"
 _SEE_LOG = "its log says why"
 _BROKEN = f"the service failed at it; {_SEE_LOG}"
@@ -71,7 +70,7 @@ class BatchJobs:
         *,
         ended: Callable[[Batch], None] = lambda _: None,
         is_shared: bool = False,
-        ledgers: Mapping[str, TenantLedger] = _NO_LEDGERS,
+        ledgers: Mapping[str, TenantLedger] = MappingProxyType({}),
     ) -> None:
         self._plan = plan
         self._store = store
@@ -183,16 +182,16 @@ class BatchJobs:
             limits=plan.limits,
             failures=plan.failures,
         )
-        examination = examined(job)
-        begin_run(job, received.run, copy=None, assessments=examination.assessments)
+        rows, assessments, skipped = examined(job)
+        begin_run(job, received.run, copy=None, assessments=assessments)
         record = BatchRecord(
             id=received.path.name,
             owner=submission.owner,
             panel=submission.panel,
             created=now(),
-            rows=examination.rows,
-            assessments=examination.assessments,
-            skipped=examination.skipped,
+            rows=rows,
+            assessments=assessments,
+            skipped=skipped,
         )
         received.write(record)
         return record, self._store.keep(received)
@@ -227,14 +226,6 @@ class BatchJobs:
             if batch.stop_token is not None:
                 batch.stop_token.request("the service ends", grace=GRACE)
 
-    def _go_on(self) -> None:
-        """Load the batches on disk; those that had not ended are queued."""
-        for folder, record in self._store.kept():
-            batch = Batch(record=record, folder=folder)
-            self._batches[record.id] = batch
-            if not record.state.is_end:
-                self._queue(batch)
-
     def _queue(self, batch: Batch) -> None:
         batch.record = replace(batch.record, state=BatchState.QUEUED)
         self._waiting.add(batch, tenant=batch.record.owner, cost=batch.record.assessments)
@@ -245,7 +236,11 @@ class BatchJobs:
 
         Running batches may then take `GRACE` seconds; the rest is resumed at the next start.
         """
-        await to_thread.run_sync(self._go_on)
+        for folder, record in await to_thread.run_sync(lambda: list(self._store.kept())):
+            batch = Batch(record=record, folder=folder)
+            self._batches[record.id] = batch
+            if not record.state.is_end:
+                self._queue(batch)
         task_status.started()
         async with create_task_group() as group:
             group.start_soon(self._tidy)
@@ -256,18 +251,19 @@ class BatchJobs:
 
     async def _work(self) -> None:
         """Run batches, one after the other."""
+
+        def may_begin(owner: str) -> bool:
+            most = self._plan.most_running
+            return has_share(self._running, owner, most=most, is_shared=self._is_shared)
+
         while not self._is_closing:
-            batch = self._waiting.take(self._may_begin)
+            batch = self._waiting.take(may_begin)
             if batch is not None:
                 await self._run(batch)
             else:
                 if self._has_work.is_set():  # all workers wait for one event
                     self._has_work = Event()
                 await self._has_work.wait()
-
-    def _may_begin(self, owner: str) -> bool:
-        most = self._plan.most_running
-        return has_share(self._running, owner, most=most, is_shared=self._is_shared)
 
     async def _tidy(self) -> None:
         """Remove expired batches, for as long as the service runs."""

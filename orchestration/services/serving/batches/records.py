@@ -64,18 +64,10 @@ class BatchState(StrEnum):
 class BatchRecord:
     """A batch's record, which outlasts restarts.
 
-    Parameters
-    ----------
-    owner
-        Name of the tenant; no other tenant sees the batch.
-    rows, assessments
-        Number of rows to judge, and of their expected results.
-    skipped
-        Number of rows that could not be read, if the owner allows for them.
-    done, outcomes
-        Number of results, and counts of their outcomes; stored when the batch ends.
-    reason
-        Why it ended early; empty if it did not.
+    No tenant but its `owner` sees the batch. It has so many `rows` to judge, without those
+    `skipped` because they could not be read, and expects so many results (`assessments`). `done`
+    and `outcomes` count the results; they are stored when the batch ends. `reason` says why it
+    ended early.
     """
 
     id: str
@@ -157,7 +149,11 @@ class BatchStore:
     """
 
     def __init__(self, path: Path) -> None:
+        self.quotas = path / "quotas.sqlite"
+        """The file that stores the use of quotas."""
         self._path = path
+        self._batches = path / "batches"
+        self._incoming = path / "incoming"
         self._lock = RunLock(path / "serve.lock")
 
     def __enter__(self) -> Self:
@@ -174,19 +170,6 @@ class BatchStore:
 
     def __exit__(self, *_: object) -> None:
         self._lock.__exit__()
-
-    @property
-    def quotas(self) -> Path:
-        """The file that stores the use of quotas."""
-        return self._path / "quotas.sqlite"
-
-    @property
-    def _batches(self) -> Path:
-        return self._path / "batches"
-
-    @property
-    def _incoming(self) -> Path:
-        return self._path / "incoming"
 
     def fault(self) -> str:
         """Try to write; return the reason of a failure, without a path, or "" if writing works."""

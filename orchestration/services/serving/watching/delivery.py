@@ -108,8 +108,9 @@ class Delivery:
         except SinkError as error:
             await self._pause(error)
             return True
-        if batch or again:
-            self._note_success()
+        if (batch or again) and self._failures:
+            self._say(f"{self.name}: reached again")
+            self._failures, self.count.problem = 0, ""
         return bool(batch or again)
 
     async def _sent(self, batch: Sequence[Outgoing]) -> dict[int, float]:
@@ -149,11 +150,6 @@ class Delivery:
         self._failures += 1
         self.count.problem = str(error)
         await sleep(max(seconds, error.retry_after or 0.0))
-
-    def _note_success(self) -> None:
-        if self._failures:
-            self._say(f"{self.name}: reached again")
-        self._failures, self.count.problem = 0, ""
 
 
 def to_sink(sink: Sink) -> Callable[[Sequence[Outgoing]], Awaitable[None]]:

@@ -19,6 +19,7 @@ FigureName = Literal["score", "faulty", "unscored"]
 _FIGURES: tuple[FigureName, ...] = ("score", "faulty", "unscored")
 _BASELINE_CONFIDENCE = 0.98
 """Level of the baseline's interval, whose worse end is compared with later texts."""
+_NAMES = {"score": "mean score", "faulty": "faulty", "unscored": "without a score"}
 _WORDS = {
     "score": "the mean score fell",
     "faulty": "the share of faulty texts rose",
@@ -77,7 +78,10 @@ class Window:
     def __str__(self) -> str:
         """Return the figures in one line."""
         kind = " (baseline)" if self.is_baseline else ""
-        figures = ", ".join(map(_figure_text, self.figures))
+        figures = ", ".join(
+            f"{_NAMES[figure.name]} {_value_text(figure)} of {figure.texts}"
+            for figure in self.figures
+        )
         return f"window {self.number}{kind}, {self.task}/{self.aspect}: {figures}"
 
 
@@ -112,11 +116,6 @@ class Alert:
             f" {self.before.texts} texts to {_value_text(self.after)} in the last"
             f" {self.after.texts}"
         )
-
-
-def _figure_text(figure: Figure) -> str:
-    words = {"score": "mean score", "faulty": "faulty", "unscored": "without a score"}
-    return f"{words[figure.name]} {_value_text(figure)} of {figure.texts}"
 
 
 def _value_text(figure: Figure) -> str:
@@ -180,26 +179,20 @@ class DriftMonitor:
         """
         if result.report.outcome is Outcome.ABSTAINED:
             return []
-        aspect = self._aspect(result)
+        task, name, scale = result.aspect.task.name, result.aspect.name, result.aspect.scale
+        aspect = self._aspects.setdefault(
+            f"{task}/{name}",
+            _AspectDrift(task=task, aspect=name, best=scale.high, worst=scale.low),
+        )
         reports: list[Window | Alert] = []
-        for name, value in _values(result):
-            stream = aspect.streams[name]
-            stream.window.append(value)
-            alert = self._watched(aspect, name, value, trace_id=trace_id)
+        for figure, value in _values(result):
+            aspect.streams[figure].window.append(value)
+            alert = self._watched(aspect, figure, value, trace_id=trace_id)
             reports += [] if alert is None else [alert]
         aspect.texts += 1
         if aspect.texts % self._plan.window == 0:
             reports.append(_closed(aspect))
         return reports
-
-    def _aspect(self, result: Result) -> _AspectDrift:
-        task, scale = result.aspect.task.name, result.aspect.scale
-        key = f"{task}/{result.aspect.name}"
-        if key not in self._aspects:
-            self._aspects[key] = _AspectDrift(
-                task=task, aspect=result.aspect.name, best=scale.high, worst=scale.low
-            )
-        return self._aspects[key]
 
     def _watched(
         self, aspect: _AspectDrift, name: FigureName, value: float, *, trace_id: str

@@ -8,7 +8,7 @@ results exist once; a sink may receive a score twice, with the same id.
 import json
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -105,18 +105,11 @@ _SHOWN_PROBLEMS = 5
 class WatchPlan:
     """The settings of a watch.
 
-    Parameters
-    ----------
-    quotas
-        Calls and dollars that judges may spend; traces beyond them wait.
-    sinks
-        Services that receive scores, as ``NAME:option=value,…``.
-    settle, longest
-        Seconds that a trace waits for further spans after its root has arrived, and without a root.
-    keep_hours
-        Hours for which traces and scores are kept once every sink has them.
-    most_waiting
-        Traces that may wait to be judged; beyond this, senders are asked to retry later.
+    Judges may spend the calls and dollars of `quotas`; traces beyond them wait. Services that
+    receive scores are in `sinks`, as ``NAME:option=value,…``. A trace waits `settle` seconds for
+    further spans after its root has arrived, and `longest` without a root. Traces and scores are
+    kept for `keep_hours` once every sink has them. While `most_waiting` traces wait to be judged,
+    senders are asked to retry later.
     """
 
     panel: PanelConfig
@@ -135,12 +128,6 @@ class WatchPlan:
     longest: float = 30.0
     keep_hours: float = 24.0
     most_waiting: int = 100_000
-
-    @property
-    def asks_models(self) -> bool:
-        """True if a judge uses a model, whose replies are then stored."""
-        seats = self.panel.seats
-        return bool(self.panel.models) or any(seat.model is not None for seat in seats)
 
 
 @dataclass(slots=True)
@@ -293,11 +280,19 @@ class Watch:
         later; with `once`, the watch ends when all lines are done.
         """
         self._has_read = file is None
+
+        async def prune() -> None:
+            sinks = [each.name for each in self.deliveries if each.name != "webhook"]
+            while True:
+                await sleep(_PRUNE_SECONDS)
+                before = time.time() - 3600 * self._plan.keep_hours
+                await self._store.prune(sinks, before=before)
+
         with first_error_alone(), paid_by(self._budget):
             async with create_task_group() as sending:
                 for delivery in self.deliveries:
                     sending.start_soon(delivery.run)
-                sending.start_soon(self._prune)
+                sending.start_soon(prune)
                 if file is not None:
                     sending.start_soon(partial(self._follow, file, once=once))
                 await self._judge_until(stop, until_idle=once)
@@ -318,23 +313,15 @@ class Watch:
                 while not stop():
                     if await self._feed(send, room=room):
                         continue
-                    if until_idle and self._is_idle:
+                    due = self._store.next_due()
+                    has_none = math.isinf(self._free) or (self._has_read and due is None)
+                    if until_idle and has_none and not self._under_way:
                         return
-                    await self._came.wait(self._pause())
+                    pause = _LOOK
+                    if due is not None and not self._under_way:
+                        pause = min(_LOOK, max(0.01, max(due, self._free) - time.time()))
+                    await self._came.wait(pause)
             judging.cancel_scope.deadline = current_time() + GRACE
-
-    @property
-    def _is_idle(self) -> bool:
-        """True if nothing is left that may be judged."""
-        if self._under_way:
-            return False
-        return math.isinf(self._free) or (self._has_read and self._store.next_due() is None)
-
-    def _pause(self) -> float:
-        due = self._store.next_due()
-        if due is None or self._under_way:
-            return _LOOK
-        return min(_LOOK, max(0.01, max(due, self._free) - time.time()))
 
     async def _feed(self, send: MemoryObjectSendStream[WaitingTrace], *, room: int) -> bool:
         """Pass traces to the workers; return whether there were any."""
@@ -366,7 +353,9 @@ class Watch:
                 self.count.skipped += 1
                 await self._store.end(waiting.trace)
                 return
-            results = await self._judged(trace)
+            plan = self._plan
+            pairs = pair([trace.segment], self._catalogue, task=plan.task, aspects=plan.aspects)
+            results = await judge_at_once(self._panel, list(pairs))
         except (ConfigError, DataError) as error:
             self._note_problem(f"trace {waiting.trace}: {error}")
             await self._store.end(waiting.trace)
@@ -384,12 +373,6 @@ class Watch:
             return
         await self._finish(trace, results)
 
-    async def _judged(self, trace: Trace) -> tuple[Result, ...]:
-        pairs = pair(
-            [trace.segment], self._catalogue, task=self._plan.task, aspects=self._plan.aspects
-        )
-        return await judge_at_once(self._panel, list(pairs))
-
     async def _finish(self, trace: Trace, results: Sequence[Result]) -> None:
         """Store the results and all that follows from them, then report."""
         judged = time.time_ns()
@@ -406,10 +389,9 @@ class Watch:
             for report in self._drift.add(result, trace_id=trace.trace_id)
         ]
         alerts = [report for report in reports if isinstance(report, Alert)]
-        outgoing += [
-            Outgoing(kind="alert", identity=alert.alert_id, body=_json(alert.as_row()))
-            for alert in alerts
-        ]
+        for alert in alerts:
+            body = json.dumps(alert.as_row(), ensure_ascii=False).encode("utf-8", "replace")
+            outgoing.append(Outgoing(kind="alert", identity=alert.alert_id, body=body))
         await self._store.end(trace.key, outgoing, states={_DRIFT: self._drift.state})
         self.count.judged += 1
         self.count.alerts += len(alerts)
@@ -433,13 +415,6 @@ class Watch:
             self._say(f"not judged: {problem}")
         if self.count.unreadable == _SHOWN_PROBLEMS:
             self._say("further traces without a text that can be judged are only counted")
-
-    async def _prune(self) -> None:
-        sinks = [each.name for each in self.deliveries if each.name != "webhook"]
-        while True:
-            await sleep(_PRUNE_SECONDS)
-            before = time.time() - 3600 * self._plan.keep_hours
-            await self._store.prune(sinks, before=before)
 
 
 @asynccontextmanager
@@ -472,10 +447,14 @@ async def open_watch(
         if plan.webhook is not None:
             hook = Webhook(plan.webhook)
             stack.push_async_callback(hook.aclose)
-            deliver.append(partial(Delivery, "webhook", _to_webhook(hook), kind="alert"))
+
+            async def post(batch: Sequence[Outgoing]) -> None:
+                await hook.send([json.loads(each.body) for each in batch])
+
+            deliver.append(partial(Delivery, "webhook", post, kind="alert"))
         store = stack.enter_context(TrafficStore(plan.folder / _STORE))
         memory = None
-        if plan.asks_models:
+        if plan.panel.models or any(seat.model is not None for seat in plan.panel.seats):
             memory = stack.enter_context(SqliteMemory(plan.folder / _MEMORY))
         budget = None
         if memory is not None and (plan.quotas.calls or plan.quotas.dollars):
@@ -491,13 +470,6 @@ async def open_watch(
             opening = file_delivery(plan.output, store=store, bell=watch.sent)
             watch.deliveries.append(await stack.enter_async_context(opening))
         yield watch
-
-
-def _to_webhook(hook: Webhook) -> Callable[[Sequence[Outgoing]], Awaitable[None]]:
-    async def send(batch: Sequence[Outgoing]) -> None:
-        await hook.send([json.loads(each.body) for each in batch])
-
-    return send
 
 
 def _score(trace: Trace, result: Result, *, judged: int) -> TraceScore:
@@ -534,7 +506,3 @@ def _explanation(result: Result) -> str:
     doubts = [f"{part.text!r} is not verified: {part.reason}" for part in report.unverified]
     rest = [] if errors else [report.rationale or report.reason]
     return "\n".join(filter(None, [*errors, *doubts, *rest]))
-
-
-def _json(row: Mapping[str, object]) -> bytes:
-    return json.dumps(row, ensure_ascii=False).encode("utf-8", "replace")

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from anyio import to_thread
 
@@ -74,10 +73,7 @@ _FOLDER = "gate"
 class Sitting:
     """A judge in an exam, the folder for the findings, and the terms of the run.
 
-    Parameters
-    ----------
-    limits
-        None within a gate, whose own limits cover all exams together.
+    Within a gate there are no limits: those of the gate cover all exams together.
     """
 
     panel: PanelConfig
@@ -91,14 +87,8 @@ class Sitting:
 class ExamPlan:
     """One or more exams of a judge, ready to run.
 
-    Parameters
-    ----------
-    total
-        The approximate number of results.
-    run
-        Examines the judge, and writes the findings into its folder.
-    ranges
-        The ranges of its measures.
+    `run` examines the judge, and writes the findings into its folder; `total` is the approximate
+    number of results, and `ranges` are those of its measures.
     """
 
     total: int
@@ -106,28 +96,9 @@ class ExamPlan:
     ranges: Ranges
 
 
-class GateExam(Protocol):
-    """An exam that is the same for every judge."""
-
-    @property
-    def name(self) -> str:
-        """Name of its folder, next to those of the other exams."""
-        ...
-
-    def plan(self, sitting: Sitting) -> ExamPlan:
-        """Read what the exam needs, without running a judge."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyExam:
-    """A study that examines a judge.
-
-    Parameters
-    ----------
-    name
-        Name of the folder of its findings.
-    """
+    """A study that examines a judge; its findings go to a folder of this name."""
 
     study: PanelStudy[object]
     name: str
@@ -257,6 +228,10 @@ class People:
         write_whole(sitting.folder / "findings.json", values.encode())
 
 
+GateExam = StudyExam | HeldOut | People
+"""An exam that is the same for every judge; its name is that of its folder."""
+
+
 def _measures(findings: MetaFindings) -> Iterator[Measure]:
     """Yield the correlations of a judge, or of a panel without its seats."""
     has_panel = any(agreement.scorer == PANEL for agreement in findings.agreements)
@@ -281,18 +256,14 @@ class Demands:
     gates: tuple[Gate, ...] = ()
     over_base: tuple[OverBase, ...] = ()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The measures with a requirement."""
-        return (*(gate.name for gate in self.gates), *(gate.name for gate in self.over_base))
-
     def require_known(self, ranges: Ranges) -> None:
         """Check, before any judge runs, that an exam has each required measure.
 
         Raise `ConfigError` if no exam has a measure, with a list of those that there are, or if
         every value of a measure meets a requirement, or none does.
         """
-        for name in self.names:
+        names = (*(gate.name for gate in self.gates), *(over.name for over in self.over_base))
+        for name in names:
             if name not in ranges:
                 raise ConfigError(f"no exam here has {name!r}; {choices_for(name, ranges)}")
         for gate in self.gates:
@@ -303,14 +274,9 @@ class Demands:
 class GateJob:
     """A gate: the judges, their exams, and the requirements on the distilled one.
 
-    Parameters
-    ----------
-    model, base_identity
-        The folder of the distilled judge's model, and the identity of its base.
-    judges
-        Role -> panel; `DISTILLED` is one of them.
-    output
-        A folder with a subfolder for each judge, which contains one for each exam.
+    `model` is the folder of the distilled judge's model, which was made from the base with this
+    identity. `judges` has the panel for each role; `DISTILLED` is one of them. `output` has a
+    subfolder for each judge, which contains one for each exam.
     """
 
     model: Path

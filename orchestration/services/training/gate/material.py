@@ -8,9 +8,7 @@ from typing import TypeVar, cast, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Scale, Segment, fingerprint
-from spanjury.judges.llm.percent import Reading
-from spanjury.judges.llm.short_prompt import Layout, messages_for
-from spanjury.judges.llm.verdict_first import layout_of
+from spanjury.judges.llm.distilled_form import Layout, Reading, layout_of, messages_for
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.training.train import TrainingData, training_data
 from spanjury.orchestration.studies.distillation.training_set import (
@@ -35,35 +33,25 @@ _SHOWN = 3
 
 
 class _Data(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     source: str
     digest: str
     counts: dict[str, dict[str, int]]
 
 
 class _Judging(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     layout: Layout
 
 
 class TrainedModel(BaseModel):
     """The record of a training run.
 
-    Parameters
-    ----------
-    data
-        The training set: its name, a digest, and counts of examples.
-    judging
-        Layout of its replies; older versions had only one.
-    marks_words
-        Whether it was trained in the token form: an encoder, which generates no replies.
-    checker
-        Form of a checker; None for any other model.
+    `data` has the name of the training set, a digest, and counts of examples; `judging` the layout
+    of its replies, of which older versions had only one. A model that `marks_words` was trained in
+    the token form: it is an encoder, which generates no replies. `checker` is the form of a
+    checker.
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     base: str
     base_identity: str
@@ -130,13 +118,7 @@ def bare_damage(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """The texts that judges are examined on.
-
-    Parameters
-    ----------
-    cautions
-        Checks that were not possible.
-    """
+    """The texts that judges are examined on; cautions name checks that were not possible."""
 
     cases: tuple[Case, ...]
     groups: Mapping[str, BoolArray]
@@ -153,14 +135,11 @@ def material_of(
 ) -> Material:
     """Read the test splits of training sets.
 
+    At most `limit` examples of each set are taken, drawn by their content.
+
     Raise `DataError` if a set is incomplete or has no test example, or if an example has an input
     that was trained on or would now get another prompt; and `ConfigError` if an aspect is unknown,
     or a set writes scores differently from the model.
-
-    Parameters
-    ----------
-    limit
-        The number of examples of each set, drawn by their content; None for all.
     """
     catalogue = Catalogue.load(*aspects_files)
     folders = list(dict.fromkeys(data))
@@ -173,7 +152,13 @@ def material_of(
     possible = [trained_on] if trained_on else sets  # if unknown, it may be any of them
     trained = frozenset().union(*(each.inputs for each in possible))
     for folder, some in examples.items():
-        _refuse_trained(folder, some, trained=trained)
+        met = [example.provenance.row for example in some if example.input_id in trained]
+        if met:
+            names = ", ".join(map(repr, list(dict.fromkeys(met))[:_SHOWN]))
+            raise DataError(
+                f"{folder}: {len(met)} test examples have an input that is trained on ({names}):"
+                " build both sets at once, or one with the texts of the other as --evaluation"
+            )
     reading = _one_reading(examples, stated=_first(map(reading_of, counts)))
     cases = [case for folder in folders for case in _cases(folder, examples[folder], catalogue)]
     seen = _first(map(seen_in_training, counts))
@@ -205,16 +190,6 @@ def _examples(folder: Path, *, limit: int | None) -> list[Example]:
 
 def _digest(example: Example) -> str:
     return fingerprint(example.task, example.aspect, example.input_id, example.output)
-
-
-def _refuse_trained(folder: Path, examples: Sequence[Example], *, trained: frozenset[str]) -> None:
-    met = [example.provenance.row for example in examples if example.input_id in trained]
-    if met:
-        named = ", ".join(map(repr, list(dict.fromkeys(met))[:_SHOWN]))
-        raise DataError(
-            f"{folder}: {len(met)} test examples have an input that is trained on ({named}):"
-            " build both sets at once, or one with the texts of the other as --evaluation"
-        )
 
 
 def _one_reading(examples: Mapping[Path, Sequence[Example]], *, stated: Reading | None) -> Reading:

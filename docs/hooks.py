@@ -273,7 +273,7 @@ def _flat(text: str) -> str:
 
 def http_page() -> str:
     """Return the page of the service, made of its OpenAPI document."""
-    settings = ServiceSettings(panels={}, batches=BatchPlan(panels={}), state=Path())
+    settings = ServiceSettings(batches=BatchPlan(panels={}), state=Path())
     document = describe(unguarded_app(Service(settings)))
     lines = ["# HTTP", "", document["info"]["description"], ""]
     for path, methods in document["paths"].items():

@@ -49,12 +49,8 @@ _ANY_STEP = Trajectory(turns=(Turn(role="assistant", text=""),))
 class Terms:
     """The terms of the reviews of an agent.
 
-    Parameters
-    ----------
-    conditions
-        A step that meets one is sent back.
-    of_answers, of_calls
-        The aspects of all messages together, and of calls that are not carried out yet.
+    A step that meets one of `conditions` is sent back. `of_answers` are the aspects of all messages
+    together, and `of_calls` those of calls that are not carried out yet.
     """
 
     conditions: tuple[Condition, ...]

@@ -7,16 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
-from pydantic_ai import AgentRunError, UserError
+from pydantic_ai import AgentRunError, UserError, exceptions
 from pydantic_ai.direct import model_request
-from pydantic_ai.exceptions import (
-    ContentFilterError,
-    ModelAuthenticationError,
-    ModelHTTPError,
-    ModelNotFoundError,
-    ModelRequestTimeout,
-    ModelTimeoutError,
-)
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -31,7 +23,6 @@ from pydantic_ai.settings import ModelSettings
 from spanjury.judges.core import (
     Aspect,
     ChatRequest,
-    Decoding,
     Finish,
     Message,
     ModelError,
@@ -55,8 +46,13 @@ from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.wiring.config import PanelConfig
 
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
-_UNUSABLE = (ModelAuthenticationError, ModelNotFoundError)
-_TIMEOUTS = (ModelTimeoutError, ModelRequestTimeout, TimeoutError, httpx.TimeoutException)
+_UNUSABLE = (exceptions.ModelAuthenticationError, exceptions.ModelNotFoundError)
+_TIMEOUTS = (
+    exceptions.ModelTimeoutError,
+    exceptions.ModelRequestTimeout,
+    TimeoutError,
+    httpx.TimeoutException,
+)
 _NEVER = frozenset({401, 402, 403, 404})
 """HTTP statuses of a wrong key or name or an unpaid account, with which every request fails."""
 _FAILING = 500
@@ -120,16 +116,14 @@ class OutsideModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; raise `ModelError` if there is none."""
         try:
+            # Only the token limit: many hosts' models refuse or preset a temperature.
+            settings = ModelSettings(max_tokens=request.decoding.max_tokens)
             response = await model_request(
-                self._model,
-                _history(request.messages),
-                model_settings=_settings(request.decoding),
+                self._model, _history(request.messages), model_settings=settings
             )
-        except AgentRunError as error:
-            raise _translated(error, self._model.model_name) from error
         except UserError as error:
             raise UnusableModelError(str(error)) from error
-        except (OSError, httpx.TransportError) as error:
+        except (AgentRunError, OSError, httpx.TransportError) as error:
             raise _translated(error, self._model.model_name) from error
         return _reply(response)
 
@@ -137,11 +131,11 @@ class OutsideModel:
 def _translated(error: AgentRunError | OSError | httpx.TransportError, name: str) -> ModelError:
     """Return our error, without the server's message, which may repeat a key."""
     kind = type(error).__name__
-    status = error.status_code if isinstance(error, ModelHTTPError) else None
+    status = error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
     message = f"{name} gave no reply: {kind}" + (f" {status}" if status else "")
     if isinstance(error, _UNUSABLE) or status in _NEVER:
         return UnusableModelError(message)
-    if isinstance(error, ContentFilterError):
+    if isinstance(error, exceptions.ContentFilterError):
         return ModelRefusedError(message)
     if isinstance(error, _TIMEOUTS):
         return OurTimeoutError(message)
@@ -155,16 +149,10 @@ def _history(messages: Sequence[Message]) -> list[ModelMessage]:
     for message in messages:
         if message.role == "assistant":
             history.append(ModelResponse(parts=[TextPart(message.content)]))
-        elif message.role == "system":
-            history.append(ModelRequest(parts=[SystemPromptPart(message.content)]))
         else:
-            history.append(ModelRequest(parts=[UserPromptPart(message.content)]))
+            kind = SystemPromptPart if message.role == "system" else UserPromptPart
+            history.append(ModelRequest(parts=[kind(message.content)]))
     return history
-
-
-def _settings(decoding: Decoding) -> ModelSettings:
-    """Return only the token limit, because many hosts' models refuse or preset a temperature."""
-    return ModelSettings(max_tokens=decoding.max_tokens)
 
 
 def _reply(response: ModelResponse) -> Reply:

@@ -41,14 +41,8 @@ _BESIDE = "This call was not carried out, because a call of the same turn has an
 class Rejection:
     """An attempt that was sent back.
 
-    Parameters
-    ----------
-    turns
-        The number of turns that the panel read.
-    answers
-        The number of turns of feedback that follow them.
-    positions
-        The positions of the errors.
+    The panel read `turns` turns, `answers` turns of feedback follow them, and `positions` are those
+    of the errors.
     """
 
     turns: int

@@ -1,7 +1,7 @@
 """The text of an agent, judged while the agent writes it."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Generic, Never, TypeVar, cast
@@ -154,17 +154,14 @@ async def jury_stream(  # noqa: PLR0913  all but the run have defaults
 
 async def _pieces(reply: StreamedReply) -> AsyncGenerator[str, None]:
     """Yield the text as the model sends it; cancel the response if it is not read to its end."""
-    is_read = False
-    try:
+    async with AsyncExitStack() as unread:
+        unread.push_async_callback(reply.cancel)
         text = reply.stream_text(delta=True, debounce_by=None)
         # It is a generator, whatever its type says, and has to be closed.
         async with aclosing(cast("AsyncGenerator[str, None]", text)) as pieces:
             async for piece in pieces:
                 yield piece
-        is_read = True
-    finally:
-        if not is_read:
-            await reply.cancel()
+        unread.pop_all()
 
 
 async def _replies(
@@ -221,7 +218,14 @@ def _given(messages: Sequence[ModelMessage]) -> Source | None:
     Reports of a jury's tools are no source, since they quote wrong words.
     """
     kept = [
-        replace(message, parts=[part for part in message.parts if not _is_report(part)])
+        replace(
+            message,
+            parts=[
+                part
+                for part in message.parts
+                if not isinstance(getattr(part, "metadata", None), TextCheck | TextComparison)
+            ],
+        )
         if isinstance(message, ModelRequest)
         else message
         for message in messages
@@ -230,9 +234,3 @@ def _given(messages: Sequence[ModelMessage]) -> Source | None:
         return None
     inputs = inputs_of(as_trajectory(kept))
     return [{"id": header, "text": text} for header, text in inputs.items()]
-
-
-def _is_report(part: object) -> bool:
-    return isinstance(part, ToolReturnPart) and isinstance(
-        part.metadata, TextCheck | TextComparison
-    )

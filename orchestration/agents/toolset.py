@@ -15,11 +15,7 @@ from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool, ToolRetur
 from spanjury.judges.core import ConfigError, check_arguments
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.judging.agent_reports import (
-    card_lines,
-    check_lines,
-    comparison_lines,
-)
+from spanjury.orchestration.services.judging import agent_reports
 from spanjury.orchestration.services.judging.check import Source
 from spanjury.orchestration.services.serving import agent_tools
 
@@ -77,7 +73,7 @@ class _Jury:
                 aspects=aspects or (),
                 aspects_files=self.aspects_files,
             )
-        return ToolReturn(return_value=check_lines(checked), metadata=checked)
+        return ToolReturn(return_value=agent_reports.check_lines(checked), metadata=checked)
 
     async def compare(
         self, a: str, b: str, *, aspects: list[str] | None, source: Source | None
@@ -92,7 +88,7 @@ class _Jury:
                 aspects=aspects or (),
                 aspects_files=self.aspects_files,
             )
-        return ToolReturn(return_value=comparison_lines(compared), metadata=compared)
+        return ToolReturn(return_value=agent_reports.comparison_lines(compared), metadata=compared)
 
     def list_aspects(self, task: str = "") -> str:
         """List the aspects that texts can be judged on, with what each asks.
@@ -102,7 +98,7 @@ class _Jury:
         """
         with _sent_back():
             cards = agent_tools.list_aspects(task or self.task, aspects_files=self.aspects_files)
-        return card_lines(cards)
+        return agent_reports.card_lines(cards)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,16 +97,10 @@ class _Exam(CommandGroup):
         "card": lambda: study.exam_card,
     }
 
-    def list_commands(  # type: ignore[override]  # typer names no wider type of a context
-        self, ctx: typer.Context
-    ) -> list[str]:
-        """Return the names of exams, then the other commands."""
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  typer's
         return [*dict.fromkeys((*plugins.EXAMS.names(), *super().list_commands(ctx)))]
 
-    def get_command(  # type: ignore[override]  # as above
-        self, ctx: typer.Context, cmd_name: str
-    ) -> Any:  # noqa: ANN401  typer does not name its type of a command
-        """Return the command of an exam, or another command."""
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  typer's
         if cmd_name not in self.commands:  # exams are listed only now: one of them may be meant
             exams = {
                 name: DeferredCommand(name, partial(_exam, name)) for name in plugins.EXAMS.names()
@@ -154,9 +148,7 @@ class _Runs(CommandGroup):
         "repair": lambda: runs.repair,
     }
 
-    def parse_args(  # type: ignore[override]  # typer names no wider type of a context
-        self, ctx: typer.Context, args: list[str]
-    ) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  typer's
         """Prepend `list` unless the arguments begin with a command."""
         asks_help = args[:1] in ([name] for name in self.get_help_option_names(ctx))
         if not asks_help and args[:1] not in ([name] for name in self.functions):

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -19,16 +18,9 @@ from spanjury.judges.core import (
     counted,
 )
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli import exits
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import (
-    COVERAGE,
-    ERROR,
-    GATE,
-    INTERRUPTED,
-    LIMIT,
-    say,
-    standard_output,
-)
+from spanjury.orchestration.cli.exits import say, standard_output
 from spanjury.orchestration.cli.flags.data import (
     Aspects,
     AspectsFiles,
@@ -58,7 +50,6 @@ _MOST_BYTES = 8_000_000
 """Largest size of a file that is read as one text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TextFlags(Flags, title="Text and sources"):
     """The text or the trace to judge, and its inputs."""
 
@@ -151,10 +142,10 @@ def check(
         report = _judged(panel, request, limits=limits)
     except RunStoppedError as stopped:
         say(f"{stopped}: no report was made; raise the limit, or ask fewer judges")
-        raise typer.Exit(LIMIT) from None
+        raise typer.Exit(exits.LIMIT) from None
     except KeyboardInterrupt:
         say("interrupted: no report is made")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exits.INTERRUPTED) from None
     if json:
         typer.echo(report.to_json(indent=2), file=standard_output())
     else:
@@ -162,15 +153,15 @@ def check(
     if _summed_up([report]).unanswered:
         say("a judge did not answer: the report is not complete")
         session.say_how_to_see_why(panel)
-        raise typer.Exit(ERROR)
+        raise typer.Exit(exits.ERROR)
     if undecided := _undecided(report):
         hint = _missing_source(text, report) if isinstance(output, str) else ""
         say(f"no decision on {', '.join(undecided)}{hint}")
-        raise typer.Exit(COVERAGE)
+        raise typer.Exit(exits.COVERAGE)
     if missed := list(gates.held_to(gate.terms(), report.results).missed()):
         for line in missed:
             say(f"not met: {line}")
-        raise typer.Exit(GATE)
+        raise typer.Exit(exits.GATE)
 
 
 def demo(

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from pathlib import Path
 from types import GenericAlias, MappingProxyType
@@ -21,10 +21,10 @@ from typing import (
     Any,
     ClassVar,
     Literal,
-    Protocol,
     Self,
     TypeGuard,
     cast,
+    dataclass_transform,
     get_args,
     get_origin,
     get_type_hints,
@@ -116,9 +116,9 @@ def _fits(number: float, info: ParameterInfo) -> bool:
     return least <= number <= (math.inf if info.max is None else info.max)
 
 
-def _option(flag: Flag, name: str, kind: object) -> ParameterInfo:
-    """Return the typer option for the field `name` of type `kind`."""
-    variable = f"SPANJURY_{name.upper()}" if flag.env is True else flag.env or None
+def _option(flag: Flag, name: str, kind: object, *, group: "type[Flags]") -> ParameterInfo:
+    env = flag.env or group.have_env
+    variable = f"SPANJURY_{name.upper()}" if env is True else env or None
     also = (flag.also,) if isinstance(flag.also, str) else flag.also
     option: ParameterInfo = typer.Option(
         *(_spelled(name), *also),
@@ -142,28 +142,28 @@ def _metavar(kind: object) -> str | None:
     return next((_METAVARS[part] for part in (kind, *get_args(kind)) if part in _METAVARS), None)
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 class Flags:
     """A group of flags; a command takes it as one parameter.
 
-    A group is a frozen dataclass. The type of each field is ``Annotated`` with a `Flag` or a
-    ``typer.Argument``, or is another group. The flag has the name and the default of its field; a
-    repeatable flag is a tuple. `title` heads the group in the help.
+    Every group becomes a frozen dataclass. The type of each field is ``Annotated`` with a `Flag` or
+    a ``typer.Argument``, or is another group. The flag has the name and the default of its field; a
+    repeatable flag is a tuple. `title` heads the group in the help. With `are_rare`, only the full
+    help shows the group; with `have_env`, an environment variable can stand for each of its flags.
     """
 
-    __slots__ = ()
     title: ClassVar[str] = "Options"
+    are_rare: ClassVar[bool] = False
+    have_env: ClassVar[bool] = False
 
-    def __init_subclass__(cls, *, title: str = "") -> None:
+    def __init_subclass__(
+        cls, *, title: str = "", are_rare: bool = False, have_env: bool = False
+    ) -> None:
         super().__init_subclass__()
         cls.title = title or cls.title
-
-
-class _HelpWriter(Protocol):
-    """The part of a formatter that writes sections."""
-
-    def section(self, name: str) -> Any: ...  # noqa: ANN401  a context manager of any kind
-
-    def write_dl(self, rows: Sequence[tuple[str, str]]) -> None: ...
+        cls.are_rare = are_rare or cls.are_rare
+        cls.have_env = have_env or cls.have_env
+        dataclass(frozen=True, kw_only=True)(cls)
 
 
 class SectionedCommand(TyperCommand):
@@ -174,29 +174,21 @@ class SectionedCommand(TyperCommand):
 
     bare: Mapping[str, str] = MappingProxyType({})
 
-    def parse_args(  # type: ignore[override]  # typer names no wider type of a context
-        self, ctx: typer.Context, args: list[str]
-    ) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  typer's
         """Parse the flags; the word after a bare flag is not its value."""
         complete = [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in args]
         return list(super().parse_args(ctx, complete))
 
-    def get_params(  # type: ignore[override]  # typer names no wider type of a context
-        self, ctx: typer.Context
-    ) -> list[Any]:
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401  as above
         """Return the flags, which use validators only if necessary."""
         return validated_if_needed(super().get_params(ctx))
 
-    def collect_usage_pieces(  # type: ignore[override]  # typer names no wider type of a context
-        self, ctx: typer.Context
-    ) -> list[str]:
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  as above
         """Return the parts of the usage line without the braces of typer's required arguments."""
         pieces = super().collect_usage_pieces(ctx)
         return [piece.replace("{", "").replace("}", "") for piece in pieces]
 
-    def format_options(  # type: ignore[override]  # typer names no wider type of a context
-        self, ctx: typer.Context, formatter: _HelpWriter
-    ) -> None:
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  as above
         """Write the flags section by section, with environment variables if all flags are shown."""
         shows_all = ctx.meta.get(_SHOWS_ALL, False)
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -230,9 +222,7 @@ class CommandGroup(TyperGroup):
         own = {name: DeferredCommand(name, load) for name, load in self.functions.items()}
         self.commands = {**own, **self.commands}
 
-    def get_params(  # type: ignore[override]  # as above
-        self, ctx: typer.Context
-    ) -> list[Any]:
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401  as above
         """Return the flags, which use validators only if necessary."""
         return validated_if_needed(super().get_params(ctx))
 
@@ -284,7 +274,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     flags = [
         flag
         for parameter in parameters
-        for flag in _flags(parameter, hints[parameter.name], title=Flags.title)
+        for flag in _flags(parameter, hints[parameter.name], group=Flags)
     ]
     check_names((*(flag.name for flag in flags), "help", "help_all"))
     flags.append(_help_all(hidden=not any(map(_is_in_full_help_only, flags))))
@@ -315,13 +305,15 @@ def check_names(names: Iterable[str]) -> None:
         )
 
 
-def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[inspect.Parameter]:
-    """Yield the flags of a group, or the single flag `given`."""
+def _flags(
+    given: inspect.Parameter, hint: object, *, group: type[Flags]
+) -> Iterator[inspect.Parameter]:
+    """Yield the flags of a group, or the single flag `given`, which belongs to `group`."""
     if not _is_group(hint):
-        yield _flag(given, hint, title=title)
+        yield _flag(given, hint, group=group)
         return
     for name, (part, default) in _parts(hint).items():
-        yield from _flags(given.replace(name=name, default=default), part, title=hint.title)
+        yield from _flags(given.replace(name=name, default=default), part, group=hint)
 
 
 def _bare(hints: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
@@ -334,11 +326,12 @@ def _bare(hints: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
                 yield _spelled(name), note.bare
 
 
-def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Parameter:
+def _flag(given: inspect.Parameter, hint: object, *, group: type[Flags]) -> inspect.Parameter:
     kind, note = get_args(hint)
-    info = _option(note, given.name, kind) if isinstance(note, Flag) else copy(note)
+    info = _option(note, given.name, kind, group=group) if isinstance(note, Flag) else copy(note)
     info.metavar = info.metavar or (None if isinstance(note, Flag) else given.name.upper())
-    info.rich_help_panel = f"{title}{_MORE}" if getattr(note, "rare", False) else title
+    is_rare = isinstance(note, Flag) and (note.rare or group.are_rare)
+    info.rich_help_panel = f"{group.title}{_MORE}" if is_rare else group.title
     info.show_envvar = False  # the command shows it
     default = given.default
     if _is_repeated(hint):  # typer expects lists, and passes None for an empty one
@@ -348,7 +341,6 @@ def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Para
 
 
 def _value(name: str, hint: object, values: Mapping[str, object]) -> object:
-    """Return the group, or the value of the single flag, from `values`."""
     if not _is_group(hint):
         value = values[name]
         return tuple(cast("list[object]", value or ())) if _is_repeated(hint) else value
@@ -359,7 +351,6 @@ def _value(name: str, hint: object, values: Mapping[str, object]) -> object:
 
 
 def _parts(group: type[Flags]) -> Mapping[str, tuple[object, object]]:
-    """Return the annotation and the default of each field of a group."""
     hints = get_type_hints(group, include_extras=True)
     return {
         field.name: (hints[field.name], _EMPTY if field.default is MISSING else field.default)

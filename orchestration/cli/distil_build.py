@@ -1,7 +1,6 @@
 """`spanjury distil build`: make training data from judges' reports, or from damage."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -28,7 +27,6 @@ _RECIPE = "distil"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TextFlags(DataFlags):
     """The flags that name texts and the numbers to sample."""
 
@@ -44,14 +42,12 @@ class TextFlags(DataFlags):
     limit: FileLimit = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TeacherFlags(PanelFlags, title="Teachers"):
     """The flags that name the teachers."""
 
     seed: Annotated[int, Flag("Seed for sampling, damage and judges.")] = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SetFlags(Flags, title="Training set"):
     """The flags of the training set."""
 
@@ -130,97 +126,112 @@ class SetFlags(Flags, title="Training set"):
             raise ConfigError(f"--validation and --test: {error}") from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LicenceFlags(Flags, title="Licences"):
+class LicenceFlags(Flags, title="Licences", are_rare=True):
     """The flags about permission to train."""
 
-    licence: Annotated[
-        str, Flag("Licence of rows that name none, for example CC-BY-4.0.", rare=True)
-    ] = ""
+    licence: Annotated[str, Flag("Licence of rows that name none, for example CC-BY-4.0.")] = ""
     teacher_licence: Annotated[
         tuple[str, ...],
-        Flag(
-            "Licence of the reports of a model or a judge; repeatable.",
-            "TEACHER=LICENCE",
-            rare=True,
-        ),
+        Flag("Licence of the reports of a model or a judge; repeatable.", "TEACHER=LICENCE"),
     ] = ()
     require_licence: Annotated[
-        bool, Flag("Refuse texts and teachers whose licence does not permit training.", rare=True)
+        bool, Flag("Refuse texts and teachers whose licence does not permit training.")
     ] = False
     accept_licence: Annotated[
-        tuple[str, ...], Flag("Another licence that permits training; repeatable.", rare=True)
+        tuple[str, ...], Flag("Another licence that permits training; repeatable.")
     ] = ()
 
     @property
     def of_teachers(self) -> dict[str, str]:
         """The licence of each teacher."""
-        return dict(map(_teacher_licence, self.teacher_licence))
+        licences: dict[str, str] = {}
+        for text in self.teacher_licence:
+            teacher, _, licence = text.rpartition("=")
+            if not teacher or not licence:
+                raise ConfigError(f"--teacher-licence {text!r}: expected TEACHER=LICENCE")
+            licences[teacher] = licence
+        return licences
 
 
-def build(
-    *,
-    texts: TextFlags,
-    kept: SetFlags,
-    teachers: TeacherFlags,
-    licences: LicenceFlags,
-    limits: LimitFlags,
-    show: LogFlags,
-) -> None:
+class BuildFlags(Flags):
+    """The flags of the command."""
+
+    texts: TextFlags
+    kept: SetFlags
+    teachers: TeacherFlags
+    licences: LicenceFlags
+    limits: LimitFlags
+    show: LogFlags
+
+    @property
+    def asks_panel(self) -> bool:
+        """True if teachers are named."""
+        return bool(self.teachers.panel or self.teachers.judge or self.teachers.model)
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The fields that jobs for both forms share."""
+        return {
+            "output": self.kept.output,
+            "columns": self.texts.column,
+            "limit": self.texts.limit,
+            "seed": self.teachers.seed,
+            "shares": self.kept.shares,
+            "evaluation": self.kept.evaluation,
+            "licence": self.licences.licence,
+            "require_licence": self.licences.require_licence,
+            "accepted": self.licences.accept_licence,
+        }
+
+
+def build(*, flags: BuildFlags) -> None:
     """Make training data from a panel's reports on DATA, or from damage to DATA.
 
     Name the panel with --panel, or with --judge and --model.
     """
-    logging.log_to(show.log_file)
+    kept = flags.kept
+    logging.log_to(flags.show.log_file)
     if kept.recipe and not kept.from_damage:
         raise ConfigError("--recipe needs --from-damage: it is a recipe of damage to texts")
     if kept.form == "tokens":
-        _build_tokens(texts, kept, teachers, licences=licences, limits=limits, show=show)
+        _build_tokens(flags)
         return
     if kept.from_spans:
         raise ConfigError("--from-spans needs --form tokens")
-    job = _job(texts, kept, teachers, licences=licences, limits=limits)
+    job = _job(flags)
     material = distil.material_of(job)
     if job.panel is None:
         inventory = distil.build_from_damage(job, material)
     else:
         build_set = partial(distil.build_from_panel, job, material)
-        inventory = _judged(job, material, build_set, show=show)
+        inventory = _judged(job, material, build_set, show=flags.show)
     console.print_report(summary.training_set_report(inventory))
     say(f"{inventory.examples} examples are in {job.output}")
 
 
-def _build_tokens(
-    texts: TextFlags,
-    kept: SetFlags,
-    teachers: TeacherFlags,
-    *,
-    licences: LicenceFlags,
-    limits: LimitFlags,
-    show: LogFlags,
-) -> None:
+def _build_tokens(flags: BuildFlags) -> None:
     """Make training data in the token form: from damage, from marked texts, from a panel."""
-    asks_panel = _names_teachers(teachers)
-    if not (kept.from_damage or kept.from_spans or asks_panel):
+    kept = flags.kept
+    if not (kept.from_damage or kept.from_spans or flags.asks_panel):
         raise ConfigError(
             "name --from-damage, --from-spans or teachers (--panel, --judge, --model)"
         )
     job = token_set.TokenSetJob(
-        clean=texts.data if kept.from_damage else (),
+        clean=flags.texts.data if kept.from_damage else (),
         marked=tuple(map(_marked_file, kept.from_spans)),
         held_out=tuple(map(_marked_file, kept.held_out)),
         recipe=kept.recipe or token_set.RECIPE,
         twins=kept.twins if kept.from_damage else 0,
         records=kept.records if kept.from_damage else 0,
         copies=kept.copies,
-        **_shared(texts, kept, teachers, licences=licences),
+        **flags.shared,
     )
     by_panel = []
-    if asks_panel:
-        panel_job = _job(texts, kept, teachers, licences=licences, limits=limits)
+    if flags.asks_panel:
+        panel_job = _job(flags)
         material = distil.material_of(panel_job)
         collect = partial(token_set.panel_examples, panel_job, material, copies=kept.copies)
-        by_panel = _judged(panel_job, material, collect, show=show)
+        by_panel = _judged(panel_job, material, collect, show=flags.show)
     inventory = token_set.build_token_set(job, by_panel)
     console.print_report(token_summary.token_set_report(inventory))
     say(f"{inventory.examples} examples are in {kept.output}")
@@ -235,26 +246,21 @@ def _judged(
 ) -> T:
     """Have the panel of `job` judge the material in a session, and return the result of `work`."""
     say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-    return session.run_exam(
+    result, _ = session.run_exam(
         work,
         total=len(material.pairs),
         limits=job.limits,
         memory=job.memory,
         quiet=show.no_progress,
-    ).result
+    )
+    return result
 
 
-def _job(
-    texts: TextFlags,
-    kept: SetFlags,
-    teachers: TeacherFlags,
-    *,
-    licences: LicenceFlags,
-    limits: LimitFlags,
-) -> "distil.DistilJob":
+def _job(flags: BuildFlags) -> "distil.DistilJob":
+    texts, kept = flags.texts, flags.kept
     return distil.DistilJob(
         data=texts.data,
-        panel=_panel(teachers, kept),
+        panel=_panel(flags),
         recipe=kept.recipe or _RECIPE,
         task=texts.task,
         aspects=texts.aspect,
@@ -262,45 +268,24 @@ def _job(
         systems=kept.systems_per_input,
         aspects_per_output=kept.aspects_per_output,
         damages_per_text=kept.damages_per_text,
-        teacher_licences=licences.of_teachers,
+        teacher_licences=flags.licences.of_teachers,
         reading=kept.reading,
-        limits=limits.limits(),
-        failures=limits.failures(),
-        **_shared(texts, kept, teachers, licences=licences),
+        limits=flags.limits.limits(),
+        failures=flags.limits.failures(),
+        **flags.shared,
     )
 
 
-def _shared(
-    texts: TextFlags, kept: SetFlags, teachers: TeacherFlags, *, licences: LicenceFlags
-) -> dict[str, Any]:
-    """Return the fields that jobs for both forms share."""
-    return {
-        "output": kept.output,
-        "columns": texts.column,
-        "limit": texts.limit,
-        "seed": teachers.seed,
-        "shares": kept.shares,
-        "evaluation": kept.evaluation,
-        "licence": licences.licence,
-        "require_licence": licences.require_licence,
-        "accepted": licences.accept_licence,
-    }
-
-
-def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None":
-    if kept.form == "tokens":
-        return teachers.config()
-    if _names_teachers(teachers) == kept.from_damage:
+def _panel(flags: BuildFlags) -> "config.PanelConfig | None":
+    if flags.kept.form == "tokens":
+        return flags.teachers.config()
+    if flags.asks_panel == flags.kept.from_damage:
         raise ConfigError(
             "name either teachers (--panel, --judge, --model) or --from-damage, not both"
-            if kept.from_damage
+            if flags.asks_panel
             else "name teachers (--panel, --judge, --model), or use --from-damage"
         )
-    return None if kept.from_damage else teachers.config()
-
-
-def _names_teachers(teachers: TeacherFlags) -> bool:
-    return bool(teachers.panel or teachers.judge or teachers.model)
+    return flags.teachers.config() if flags.asks_panel else None
 
 
 def _marked_file(text: str) -> "token_set.MarkedFile":
@@ -308,10 +293,3 @@ def _marked_file(text: str) -> "token_set.MarkedFile":
     if equals and most.isdecimal() and int(most) > 0:
         return token_set.MarkedFile(Path(path), most=int(most))
     return token_set.MarkedFile(Path(text))
-
-
-def _teacher_licence(text: str) -> tuple[str, str]:
-    teacher, equals, licence = text.rpartition("=")
-    if not equals or not teacher or not licence:
-        raise ConfigError(f"--teacher-licence {text!r}: expected TEACHER=LICENCE")
-    return teacher, licence

@@ -1,7 +1,6 @@
 """`spanjury distil gate`: compare a distilled judge with its base and its teacher."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 from spanjury.orchestration.cli.study import Output, Recipe, Require, exit_if_missed
 
 with lazily():
-    from spanjury.judges.llm import percent
+    from spanjury.judges.llm import distilled_form
     from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.engine import stopping
     from spanjury.orchestration.report import files
@@ -31,7 +30,6 @@ with lazily():
     from spanjury.orchestration.wiring import config, specs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFlags(Flags, title="Distilled judge"):
     """The flags that name the distilled judge, its base, and its options."""
 
@@ -61,7 +59,6 @@ class ModelFlags(Flags, title="Distilled judge"):
 
 
 # No environment variables here: a teacher costs money, so it must be named explicitly.
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TeacherFlags(Flags, title="Teacher"):
     """The flags that name the teacher."""
 
@@ -80,17 +77,15 @@ class TeacherFlags(Flags, title="Teacher"):
 
     def panel_config(self, *, seed: int) -> "config.PanelConfig":
         """Return the teacher's panel."""
-        flags = PanelFlags(
+        return PanelFlags(
             judge=self.judge,
             panel=self.teacher,
             model=self.model,
             model_base_url=self.model_base_url,
             seed=seed,
-        )
-        return flags.config()
+        ).config()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExamFlags(DataFlags, title="More exams"):
     """The flags that name further exams and their texts."""
 
@@ -114,7 +109,6 @@ class ExamFlags(DataFlags, title="More exams"):
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RequireFlags(Flags, title="Requirements"):
     """The flags that state the requirements."""
 
@@ -214,7 +208,7 @@ def _judges(
     teacher: TeacherFlags,
     *,
     trained: "material.TrainedModel",
-    reading: "percent.Reading",
+    reading: "distilled_form.Reading",
 ) -> "Iterator[tuple[str, config.PanelConfig]]":
     _, given = specs.parse_options(f"{exams.JUDGE}:{','.join(model.option)}", what="option")
     if trained.marks_words:
@@ -238,31 +232,6 @@ def _judges(
 
 def _exams(more: ExamFlags, *, seed: int, output: Path) -> "Iterator[exams.GateExam]":
     """Yield the named exams; each judge takes the place of the panel in their jobs."""
-    if more.discernment is not None:
-        yield _study(
-            discernment.Discernment,
-            more,
-            more.discernment,
-            seed=seed,
-            recipe=more.recipe,
-        )
-    if more.faithfulness is not None:
-        yield _study(faithfulness.Faithfulness, more, more.faithfulness, seed=seed)
-    if more.robustness is not None:
-        yield _study(robustness.Robustness, more, more.robustness, seed=seed)
-    if more.human is not None:
-        yield _people(more, more.human, seed=seed, output=output)
-
-
-def _study(
-    kind: "type[study.PanelStudy[object]]",
-    more: ExamFlags,
-    data: Path,
-    *,
-    seed: int,
-    **own: object,
-) -> "exams.StudyExam":
-    """Return an exam that any judge can take on `data`."""
     given: dict[str, Any] = {
         "task": more.task,
         "aspects": more.aspect,
@@ -270,9 +239,17 @@ def _study(
         "columns": more.column,
         "limit": more.limit,
         "seed": seed,
-        **own,
     }
-    return exams.StudyExam(study=kind(data, **given), name=kind.__name__.lower())
+    kinds: dict[type[study.PanelStudy[object]], tuple[Path | None, dict[str, Any]]] = {
+        discernment.Discernment: (more.discernment, {"recipe": more.recipe}),
+        faithfulness.Faithfulness: (more.faithfulness, {}),
+        robustness.Robustness: (more.robustness, {}),
+    }
+    for kind, (data, own) in kinds.items():
+        if data is not None:
+            yield exams.StudyExam(study=kind(data, **given, **own), name=kind.__name__.lower())
+    if more.human is not None:
+        yield _people(more, more.human, seed=seed, output=output)
 
 
 def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "exams.People":

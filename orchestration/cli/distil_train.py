@@ -4,8 +4,9 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, fields
 from pathlib import Path
+from threading import Event
 from types import FrameType
 from typing import Annotated, Any, Literal
 
@@ -29,7 +30,6 @@ _EVERY = 10.0  # seconds between two lines of progress
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFlags(Flags, title="Model"):
     """The flags that name examples, the base model, and the output folder."""
 
@@ -74,7 +74,6 @@ class ModelFlags(Flags, title="Model"):
         return wiring.checker_form(self.checker, classes=self.classes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingFlags(Flags, title="Training"):
     """The flags of the training; each is a field of `TrainingOptions`."""
 
@@ -155,26 +154,19 @@ class TrainingFlags(Flags, title="Training"):
         return wiring.TrainingOptions(**given)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenFlags(Flags, title="Training of the token form"):
+class TokenFlags(Flags, title="Training of the token form", are_rare=True):
     """The flags that only the token form has; each is a field of `TokenOptions`."""
 
-    batch_tokens: Annotated[int, Flag("Number of word pieces per step.", min=1, rare=True)] = 2600
+    batch_tokens: Annotated[int, Flag("Number of word pieces per step.", min=1)] = 2600
     head_learning_rate: Annotated[
-        float, Flag("Highest learning rate of the new layers.", "RATE", min=0.0, rare=True)
+        float, Flag("Highest learning rate of the new layers.", "RATE", min=0.0)
     ] = 5e-4
     error_weight: Annotated[
-        float,
-        Flag(
-            "Weight of a word with an error; other words have weight 1.",
-            "WEIGHT",
-            min=0.0,
-            rare=True,
-        ),
+        float, Flag("Weight of a word with an error; other words have weight 1.", "WEIGHT", min=0.0)
     ] = 2.0
     precision: Annotated[
         Literal["float32", "bfloat16"],
-        Flag("Precision of matrix products; bfloat16 may halve the time.", rare=True),
+        Flag("Precision of matrix products; bfloat16 may halve the time."),
     ] = "float32"
     order_weight: Annotated[
         float,
@@ -182,43 +174,25 @@ class TokenFlags(Flags, title="Training of the token form"):
             "Weight of the ranking loss (right above wrong sentences of the same source).",
             "WEIGHT",
             min=0.0,
-            rare=True,
         ),
     ] = 0.5
     kind_dropout: Annotated[
         float,
         Flag(
-            "Share of sentences that are trained without lexical kinds.",
-            "SHARE",
-            min=0.0,
-            max=0.99,
-            rare=True,
+            "Share of sentences that are trained without lexical kinds.", "SHARE", min=0.0, max=0.99
         ),
     ] = 0.0
     patience: Annotated[
-        int, Flag("Stop after this many validations without a lower loss.", min=1, rare=True)
+        int, Flag("Stop after this many validations without a lower loss.", min=1)
     ] = 3
-    threads: Annotated[int | None, Flag("Number of processor threads.", min=1, rare=True)] = None
+    threads: Annotated[int | None, Flag("Number of processor threads.", min=1)] = None
 
     def options(self, training: TrainingFlags) -> "wiring.TokenOptions":
         """Return the options of the token form, including those shared with the generative form."""
-        shared = {name: getattr(training, name) for name in _SHARED}
-        given = {name: value for name, value in shared.items() if value is not None}
-        return wiring.TokenOptions(**asdict(self), **given)
-
-
-_SHARED = (
-    "checkpoint_every",
-    "device",
-    "epochs",
-    "learning_rate",
-    "max_length",
-    "max_steps",
-    "seed",
-    "validate_every",
-    "warmup",
-    "weight_decay",
-)
+        own, shared = asdict(self), asdict(training)
+        names = {each.name for each in fields(wiring.TokenOptions)} - own.keys()
+        given = {name: shared[name] for name in names if shared[name] is not None}
+        return wiring.TokenOptions(**own, **given)
 
 
 def train(
@@ -261,7 +235,7 @@ def _train_generative(
     _: TokenFlags,
     *,
     reporter: "_Reporter",
-    stop: "_Stop",
+    stop: Event,
 ) -> "wiring.Trained":
     job = service.training_job(
         model.data, base=model.base, folder=model.output, options=training.options()
@@ -269,7 +243,7 @@ def _train_generative(
     say(f"{len(job.pairs)} examples to learn from, {len(job.validation)} to validate on")
     if service.same_answers(job):
         say("all examples have the same answer: the model will learn to give only that one")
-    return wiring.training.train(job, tell=reporter.report, stopped=stop.requested)
+    return wiring.training.train(job, tell=reporter.report, stopped=stop.is_set)
 
 
 def _train_tokens(
@@ -278,7 +252,7 @@ def _train_tokens(
     tokens: TokenFlags,
     *,
     reporter: "_Reporter",
-    stop: "_Stop",
+    stop: Event,
 ) -> "wiring.Trained":
     job = token_set.token_training_job(
         model.data,
@@ -289,7 +263,7 @@ def _train_tokens(
     )
     unit = "sentences" if job.checker is None else "pairs of passage and claim"
     say(f"{len(job.windows)} {unit} to learn from, {len(job.validation)} to validate on")
-    trained = wiring.token_training.train(job, tell=reporter.report, stopped=stop.requested)
+    trained = wiring.token_training.train(job, tell=reporter.report, stopped=stop.is_set)
     if trained.finished and job.checker is None:
         texts = token_set.fit_to_validation(model.data, model.output)
         say(f"the judge's constants were fitted to the model on {texts} texts")
@@ -307,7 +281,6 @@ class _Reporter:
         self._last = time.monotonic()
 
     def report(self, progress: "wiring.Progress", steps: int, line: str) -> None:
-        """Record a step, or print a line."""
         if line:
             say(line)
             return
@@ -323,29 +296,17 @@ class _Reporter:
         )
 
 
-class _Stop:
-    """Records a request to stop; a second signal has its default effect."""
+@contextmanager
+def _stopping() -> Iterator[Event]:
+    """Yield an event that a signal sets; a second signal has its default effect."""
+    stop = Event()
 
-    def __init__(self) -> None:
-        self._requested = False
-
-    def requested(self) -> bool:
-        """Return whether training should stop."""
-        return self._requested
-
-    def receive(self, number: int, frame: FrameType | None) -> None:
-        """Record a signal."""
-        del frame
-        self._requested = True
+    def receive(number: int, _: FrameType | None) -> None:
+        stop.set()
         signal.signal(number, signal.default_int_handler)
         say("stopping after the current step; Ctrl-C again to stop at once")
 
-
-@contextmanager
-def _stopping() -> Iterator[_Stop]:
-    """Handle stop signals while the context is open."""
-    stop = _Stop()
-    before = {number: signal.signal(number, stop.receive) for number in _SIGNALS}
+    before = {number: signal.signal(number, receive) for number in _SIGNALS}
     try:
         yield stop
     finally:
@@ -353,7 +314,6 @@ def _stopping() -> Iterator[_Stop]:
             signal.signal(number, handler)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFlags(Flags, title="Export"):
     """The flags of an export."""
 

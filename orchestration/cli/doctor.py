@@ -6,8 +6,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -115,11 +115,14 @@ def doctor(
     """
     with progress.working("looking at what is installed", quiet=no_progress) as begin:
         if offline:
-            with forbid_network() as watch:
+            with forbid_network() as attempts:
                 rows = list(_installed(heavy=True, begin=begin))
                 begin("judging a sample")
                 rows.append(("offline panel", "works", anyio.run(_judge_sample)))
-            rows.append(_network(watch))
+            touched = f"touched while forbidden: {', '.join(attempts)}"
+            untouched = "no name was looked up, no connection tried"
+            network = (_FAILS, touched) if attempts else ("untouched", untouched)
+            rows.append(("network", *network))
         else:
             rows = list(_installed(heavy=all, begin=begin))
         answers: list[Finding] = []
@@ -185,7 +188,6 @@ def _checkers() -> Iterator[Finding]:
 
 
 def _attention() -> Finding:
-    """Name the implementation of attention that local models use."""
     what = "attention of local models"
     try:
         name, device = models.attention.attention_here()
@@ -286,12 +288,6 @@ async def _judge_sample() -> str:
     return f"{errors} errors found in a sample"
 
 
-def _network(watch: "NetworkWatch") -> Finding:
-    if watch.attempts:
-        return "network", _FAILS, f"touched while forbidden: {', '.join(watch.attempts)}"
-    return "network", "untouched", "no name was looked up, no connection tried"
-
-
 async def _ask(asked: "config.ModelConfig") -> tuple[Finding, ...]:
     began = anyio.current_time()
     what = f"model {asked.name}"
@@ -334,43 +330,32 @@ async def _form(model: FormedModel, what: str) -> Finding:
 async def _log_probabilities(model: ChatModel, what: str) -> Finding:
     """Send another request, for log-probabilities, which some servers refuse and others omit."""
     decoding = replace(models.PROBE.decoding, logprobs=1)
-    try:
-        reply = await model.complete(replace(models.PROBE, decoding=decoding))
-    except PermanentModelError:
-        given = False
-    else:
-        given = bool(reply.logprobs)
     what = f"{what}: log-probabilities"
-    if given:
-        return what, "given", "the annotator gives the probability of an error"
+    with suppress(PermanentModelError):
+        reply = await model.complete(replace(models.PROBE, decoding=decoding))
+        if reply.logprobs:
+            return what, "given", "the annotator gives the probability of an error"
     return what, "none", "the annotator gives the probability of an error only with samples=5"
 
 
-@dataclass(slots=True)
-class NetworkWatch:
-    """The attempts to reach the network while it was forbidden."""
-
-    attempts: list[str] = field(default_factory=list)
-    active: bool = True
-
-
 @contextmanager
-def forbid_network() -> Iterator[NetworkWatch]:
-    """Refuse every attempt to resolve a name, connect or send, and record it.
+def forbid_network() -> Iterator[list[str]]:
+    """Refuse every attempt to resolve a name, connect or send; yield the list of attempts.
 
     The interpreter's audit hooks (PEP 578) see the attempts of any library that uses Python's
     sockets. A hook cannot be removed; after the context it allows everything.
     """
-    watch = NetworkWatch()
+    attempts: list[str] = []
+    is_forbidden = True
 
     def hook(event: str, args: tuple[object, ...]) -> None:
-        if watch.active and event in _EVENTS:
+        if is_forbidden and event in _EVENTS:
             # The first argument is the socket, if the event has one.
-            watch.attempts.append(f"{event} {args[-1] if args else ''}")
-            raise ConnectionRefusedError(f"the network is forbidden: {watch.attempts[-1]}")
+            attempts.append(f"{event} {args[-1] if args else ''}")
+            raise ConnectionRefusedError(f"the network is forbidden: {attempts[-1]}")
 
     sys.addaudithook(hook)
     try:
-        yield watch
+        yield attempts
     finally:
-        watch.active = False
+        is_forbidden = False

@@ -10,13 +10,7 @@ from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.job_session import plan_job
 from spanjury.orchestration.engine.spending import REPLY, in_words
-from spanjury.orchestration.services.judging.dry_run import (
-    SAMPLE,
-    Reckoning,
-    measured,
-    reckoned,
-    require_keys,
-)
+from spanjury.orchestration.services.judging import dry_run as service
 from spanjury.orchestration.services.judging.job import Job
 from spanjury.stats.estimation import TotalEstimate
 
@@ -36,7 +30,7 @@ def print_reckoning(job: Job) -> None:
         f"{planned.asked} assessments; no model was asked. The column 'estimate' assumes replies"
         f" of {REPLY} tokens, and 'longest replies' the longest possible replies. A reply that"
         " cannot be read is requested once more, and costs as much again. --dry-run=live judges"
-        f" {min(SAMPLE, planned.asked)} assessments, and its calls cost money."
+        f" {min(service.SAMPLE, planned.asked)} assessments, and its calls cost money."
     )
     if job.batch_api:
         say("the dollars are those of batches: half of the usual price")
@@ -52,13 +46,13 @@ def print_reckoning(job: Job) -> None:
 def print_estimate(job: Job) -> None:
     """Judge a sample of the rows of `job`, and print the estimated cost of all of them."""
     planned = plan_job(job)
-    require_keys(job)
-    number = min(SAMPLE, planned.asked)
+    service.require_keys(job)
+    number = min(service.SAMPLE, planned.asked)
     say(
         f"{number} of {planned.asked} assessments are made now. They cost"
         f" {_in_words(_reckoned(job, assessments=number))}."
     )
-    estimate = anyio.run(measured, job, planned)
+    estimate = anyio.run(service.measured, job, planned)
     table = _table("estimate", "95 % interval")
     table.add_row("calls", *_numbers(estimate.calls, "{:,.0f}"))
     table.add_row("tokens", *_numbers(estimate.tokens, "{:,.0f}"))
@@ -78,11 +72,11 @@ def print_estimate(job: Job) -> None:
     _say_unpriced(estimate.unpriced)
 
 
-def _reckoned(job: Job, *, assessments: int) -> Reckoning:
-    return anyio.run(partial(reckoned, job, assessments=assessments))
+def _reckoned(job: Job, *, assessments: int) -> service.Reckoning:
+    return anyio.run(partial(service.reckoned, job, assessments=assessments))
 
 
-def _in_words(reckoning: Reckoning) -> str:
+def _in_words(reckoning: service.Reckoning) -> str:
     expected, most = reckoning.expected, reckoning.most
     calls = in_words(expected.calls, "calls")
     tokens = f"about {in_words(expected.tokens, 'tokens')} ({most.tokens:,} if replies are long)"

@@ -50,7 +50,6 @@ OtherOutput = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RowFlags(DataFlags):
     """The flags that select rows, and the order in which they are judged."""
 
@@ -80,8 +79,7 @@ class RowFlags(DataFlags):
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFlags(Flags, title="Run"):
+class RunFlags(Flags, title="Run", have_env=True):
     """The flags about what a run stores, and where."""
 
     output: Annotated[
@@ -89,33 +87,28 @@ class RunFlags(Flags, title="Run"):
         Flag(
             "File for the results; by default results.jsonl, here or in the run's folder.",
             also="-o",
-            env=True,
         ),
     ] = None
     run_dir: Annotated[
         str | None,
-        Flag(
-            "Folder of the run; by default a new one in your user data folder.", "FOLDER", env=True
-        ),
+        Flag("Folder of the run; by default a new one in your user data folder.", "FOLDER"),
     ] = None
     dry_run: Annotated[
         Literal["offline", "live"] | None,
         Flag(
             "Print the cost of the run without asking a model; =live judges a sample.",
             "[=live]",
-            env=True,
             bare="offline",
         ),
     ] = None
-    no_memory: Annotated[
-        bool, Flag("Keep no replies; the run cannot be resumed.", env=True, rare=True)
-    ] = False
+    no_memory: Annotated[bool, Flag("Keep no replies; the run cannot be resumed.", rare=True)] = (
+        False
+    )
     memory: Annotated[
         Path | None,
         Flag(
             "Keep replies and reports in this file instead of a run, and ask nothing that it"
             " answers.",
-            env=True,
             rare=True,
         ),
     ] = None
@@ -127,13 +120,11 @@ class RunFlags(Flags, title="Run"):
                 raise ConfigError(f"--memory cannot be combined with {flag}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterFlags(Flags, title="Cluster"):
+class ClusterFlags(Flags, title="Cluster", are_rare=True, have_env=True):
     """The flags about the machines that judge."""
 
     engine: Annotated[
-        Literal["local", "ray"],
-        Flag("'ray' judges on a cluster; needs --run-dir.", env=True, rare=True),
+        Literal["local", "ray"], Flag("'ray' judges on a cluster; needs --run-dir.")
     ] = "local"
     ray_address: Annotated[
         str | None,
@@ -141,17 +132,10 @@ class ClusterFlags(Flags, title="Cluster"):
             "Address of a running cluster; by default this machine is used.",
             "ADDRESS",
             env="RAY_ADDRESS",
-            rare=True,
         ),
     ] = None
     ray_workers: Annotated[
-        int | None,
-        Flag(
-            "Number of panels that work at once; as many as fit by default.",
-            min=1,
-            env=True,
-            rare=True,
-        ),
+        int | None, Flag("Number of panels that work at once; as many as fit by default.", min=1)
     ] = None
     ray_gpus: Annotated[
         int | None,
@@ -159,19 +143,10 @@ class ClusterFlags(Flags, title="Cluster"):
             "GPUs for each panel; by default 1 for a model vllm/NAME, otherwise none.",
             "GPUS",
             min=0,
-            env=True,
-            rare=True,
         ),
     ] = None
     ray_chunk_rows: Annotated[
-        int | None,
-        Flag(
-            "Rows per chunk and per shard of results; 64 by default.",
-            "ROWS",
-            min=1,
-            env=True,
-            rare=True,
-        ),
+        int | None, Flag("Rows per chunk and per shard of results; 64 by default.", "ROWS", min=1)
     ] = None
 
 
@@ -220,7 +195,6 @@ def evaluate(
 
 
 def _require_no_batches(batch: BatchFlags, kept: RunFlags, machines: ClusterFlags) -> None:
-    """Raise `ConfigError` for flags that exclude batches."""
     refused = {
         "--no-memory": batch.given and kept.no_memory,
         "--memory": batch.given and kept.memory is not None,

@@ -31,12 +31,9 @@ def exits() -> Iterator[None]:
     """Turn our errors into one line on standard error and an exit code."""
     try:
         yield
-    except ConfigError as error:
-        say(f"spanjury: {error}")
-        raise typer.Exit(USAGE) from error
     except EvaluationError as error:
         say(f"spanjury: {error}")
-        raise typer.Exit(ERROR) from error
+        raise typer.Exit(USAGE if isinstance(error, ConfigError) else ERROR) from error
 
 
 _OUTPUT: ContextVar[TextIO | None] = ContextVar("output", default=None)

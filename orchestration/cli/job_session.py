@@ -70,7 +70,7 @@ class GatedRun:
 
     def __init__(self, flags: GateFlags, job: Job) -> None:
         self.gate = gates.Gate(terms=flags.terms(), most=None if flags.sarif else _NAMED)
-        self._flags = flags
+        self.flags = flags
         self._job = job
 
     def close(self, *, is_complete: bool) -> bool:
@@ -80,7 +80,7 @@ class GatedRun:
         """
         missed = list(self.gate.missed())
         self._name(missed)
-        flags, gate = self._flags, self.gate
+        flags, gate = self.flags, self.gate
         if flags.sarif is not None:
             positions = failing_rows.lines_of_rows(self._job, gate.failures)
             failing_rows.write_sarif(flags.sarif, gate.failures, positions, is_complete=is_complete)
@@ -104,18 +104,8 @@ class GatedRun:
         say(f"{failing}not decided, since the run has not ended: {self._terms}")
 
     @property
-    def hides_texts(self) -> bool:
-        """True if no text may be printed: a workflow executes lines that look like commands."""
-        return self._flags.annotations == "github"
-
-    @property
-    def arguments(self) -> list[str]:
-        """The flags of the gate, as arguments of the command that resumes the run."""
-        return self._flags.arguments
-
-    @property
     def _terms(self) -> str:
-        return shlex.join(replace(self._flags, annotations="none", sarif=None).arguments)
+        return shlex.join(replace(self.flags, annotations="none", sarif=None).arguments)
 
     def _name(self, missed: Sequence[str] = ()) -> None:
         """Print the first failing rows, and missed requirements, for people or workflows."""
@@ -123,7 +113,7 @@ class GatedRun:
         rest = self.gate.failing - len(first)
         more = [f"and {counted(rest, 'more row fails', 'more rows fail')}"] if rest else []
         misses = [f"not met: {line}" for line in missed]
-        if self._flags.annotations == "github":
+        if self.flags.annotations == "github":
             positions = failing_rows.lines_of_rows(self._job, first)
             rows = [line for failure in first for line in lines.annotations(failure, positions)]
             # GitHub shows the first ten annotations of a step, so missed requirements come before
@@ -139,18 +129,9 @@ class GatedRun:
 class JobSession(Session):
     """A job together with its display, its stop and its folder.
 
-    Parameters
-    ----------
-    gate
-        The requirements on its results; None if there are none.
-    folder
-        The folder of the run; None if it has none.
-    results_of
-        The run whose results are written; None if they go elsewhere, or there is no run.
-    begun
-        Called when the panel is open, the run is locked and its first row is judged.
-    batches
-        Answer requests without remembered replies, instead of the models; None to call the models.
+    `results_of` is the run whose results are written; None if they go elsewhere, or there is no
+    run. `begun` is called when the panel is open, the run is locked and its first row is judged.
+    `batches` answer requests without remembered replies, instead of the models.
     """
 
     def __init__(
@@ -177,7 +158,8 @@ class JobSession(Session):
         self._begun = begun
         self._has_begun = False
         self._batches = batches
-        hides_texts = self._gated is not None and self._gated.hides_texts
+        # A workflow executes lines that look like commands.
+        hides_texts = self._gated is not None and self._gated.flags.annotations == "github"
         self.view = View(
             total=self._total,
             as_json=show.json,
@@ -303,7 +285,6 @@ class JobSession(Session):
         return not unanswered, passes
 
     def _say_what_is_missing(self) -> None:
-        """Print the number of reports that a run without calls lacks."""
         by_seat = self.view.summary.seats.values()
         if missing := sum(ends[outcome] for ends in by_seat for outcome in UNANSWERED):
             say(
@@ -366,7 +347,7 @@ class JobSession(Session):
             ends = self.view.summary.seats
             are_kept = any(not ends[seat].keys() <= UNANSWERED for seat in self.useless)
             flags = ["--retry-failed"] if are_kept else []
-            flags += self._gated.arguments if self._gated is not None else []
+            flags += self._gated.flags.arguments if self._gated is not None else []
             say(f"continue with: spanjury resume {shlex.join([_named(self._folder), *flags])}")
         elif self._job.memory is not None and not self._job.silent:
             say(f"{_GO_ON}: {self._job.memory} has the answers so far")
@@ -378,7 +359,6 @@ def _named(run: RunFolder) -> str:
 
 
 def _view_command(job: Job, run: RunFolder | None) -> str:
-    """Return the command that shows the results of `job` on a page."""
     if run is not None:
         return f"spanjury view {shlex.quote(_named(run))}"
     columns = [part for column in job.columns for part in ("--column", column)]
@@ -393,8 +373,6 @@ _GO_ON = "run the same command to continue"
 
 
 class _Counts:
-    """The counts over all finished chunks."""
-
     def __init__(self, *, quiet: bool) -> None:
         self.outcomes: Counter[Outcome] = Counter()
         self.unanswered = 0

@@ -42,7 +42,6 @@ Word = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListFlags(Flags):
     """The flags of every list."""
 
@@ -52,23 +51,12 @@ class ListFlags(Flags):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """Entries as rows of cells.
+    """Entries as rows of cells, with all their data; headings are distinct.
 
-    Parameters
-    ----------
-    headings, rows
-        All data of each entry; headings are distinct.
-    brief
-        The headings of the columns on a terminal, most important first: if it is narrow, the last
-        ones are left out.
-    briefly
-        Functions that shorten cells for a terminal, by heading.
-    group
-        The heading of a column whose cells head groups of entries on a terminal.
-    right
-        The headings of right-aligned columns.
-    records
-        The entries as JSON; by default the rows, keyed by heading.
+    A terminal shows the columns `brief`, most important first: if it is narrow, the last ones are
+    left out. There `briefly` has functions that shorten cells, by heading; `group` is the heading
+    of a column whose cells head groups of entries; `right` has the headings of right-aligned
+    columns. `records` are the entries as JSON; by default the rows, keyed by heading.
     """
 
     headings: Sequence[str]
@@ -90,21 +78,13 @@ def print_listing(listing: Listing, flags: ListFlags) -> None:
     elif standard_output().isatty():
         screen = console.CleanConsole(soft_wrap=True)
         for line in brief_lines(listing, width=screen.width):
-            screen.print(Text(line.text, style=line.style))
+            screen.print(line)
     else:
         for row in listing.rows:
             typer.echo("\t".join(map(one_line, row)), file=standard_output())
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line on a terminal."""
-
-    text: str
-    style: str = ""
-
-
-def brief_lines(listing: Listing, *, width: int) -> Iterator[Line]:
+def brief_lines(listing: Listing, *, width: int) -> "Iterator[Text]":
     """Yield the lines of a list on a terminal, no longer than `width` except for long names."""
     indent = _GAP if listing.group else 0
     columns = [
@@ -115,9 +95,9 @@ def brief_lines(listing: Listing, *, width: int) -> Iterator[Line]:
     widths = _widths([listing.brief, *rows], width - indent)
     right = [name in listing.right for name in listing.brief]
 
-    def lines(row: Sequence[str], style: str = "") -> Iterator[Line]:
+    def lines(row: Sequence[str], style: str = "") -> "Iterator[Text]":
         for text in _aligned(row, widths, right=right):
-            yield Line(f"{' ' * indent}{text}", style)
+            yield Text(f"{' ' * indent}{text}", style)
 
     yield from lines(listing.brief, "dim")
     if not listing.group:
@@ -127,7 +107,7 @@ def brief_lines(listing: Listing, *, width: int) -> Iterator[Line]:
     grouped = listing.headings.index(listing.group)
     names = [one_line(row[grouped]) for row in listing.rows]
     for name, group in groupby(zip(names, rows, strict=True), key=lambda pair: pair[0]):
-        yield Line(name, "bold")
+        yield Text(name, "bold")
         for _, row in group:
             yield from lines(row)
 

@@ -1,6 +1,5 @@
 """`spanjury bench spans`, `perturb`: measure judges on texts with known errors, or damage texts."""
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +27,6 @@ with lazily():
     from spanjury.orchestration.wiring import runs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedTextFlags(Flags, title="Texts and aspect"):
     """The flags that name the texts whose errors people marked, and the aspect."""
 
@@ -46,7 +44,6 @@ class MarkedTextFlags(Flags, title="Texts and aspect"):
     by: span_bench.By = "kind"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BenchFlags(Flags, title="Bench"):
     """The flags of the bench itself."""
 

@@ -65,15 +65,10 @@ def export(
     *,
     run: RunOrResults,
     output: Annotated[
-        Path,
-        Flag("File to write: .jsonl, .factgenie.jsonl or .mqm.tsv.", "FILE", also="-o"),
+        Path, Flag("File to write: .jsonl, .factgenie.jsonl or .mqm.tsv.", "FILE", also="-o")
     ],
     form: Annotated[
-        str | None,
-        Flag(
-            "Format, regardless of the file's name: rows, factgenie or mqm.",
-            "FORM",
-        ),
+        str | None, Flag("Format, regardless of the file's name: rows, factgenie or mqm.", "FORM")
     ] = None,
     annotator: Annotated[
         tuple[str, ...],
@@ -107,7 +102,6 @@ def export(
 
 
 def _form_of(output: Path) -> str:
-    """Return the form that the name of a file ends with; raise `ConfigError` if it is unknown."""
     for ending, form in _ENDINGS.items():
         if output.name.endswith(ending):
             return form
@@ -235,7 +229,6 @@ def write_guideline(
 def _explained(
     run: Path | None, task: str | None, names: Sequence[str], *, files: Sequence[Path]
 ) -> list[Aspect]:
-    """Return the aspects of a run or a task, or only those with the given names."""
     if (run is None) == (task is None):
         raise ConfigError("name either a run or a task: spanjury marks guideline --task NAME")
     if task is not None:

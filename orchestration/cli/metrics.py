@@ -153,7 +153,6 @@ def _check(name: str | None, what: str, allowed: set[str]) -> None:
         raise ConfigError(f"no metric has the {what} {name!r}; {choices}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredFlags(Flags, title="Texts and metrics"):
     """The flags that name texts and metrics."""
 
@@ -214,8 +213,8 @@ def score(
     for remark in chain.from_iterable(metric.remarks() for metric in scored.scores):
         say(remark)
     names: dict[str, list[str]] = {}
-    for skipped in scored.skipped:
-        names.setdefault(skipped.reason, []).append(skipped.name)
+    for name, reason in scored.skipped.items():
+        names.setdefault(reason, []).append(name)
     for reason, metrics_of in names.items():
         say(f"skipped: {', '.join(metrics_of)}: {reason}")
 
@@ -233,7 +232,7 @@ class _Row:
 
 
 def _measured(
-    prepared: "service.Prepared", *, workers: int | None, output: Path | None, quiet: bool
+    prepared: "service.Scored", *, workers: int | None, output: Path | None, quiet: bool
 ) -> "service.Scored":
     """Measure, and store the scores; after an interrupt, those of the finished metrics."""
     done: list[corpus.MetricScores] = []

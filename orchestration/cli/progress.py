@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Protocol, Self
+from typing import Self
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
@@ -22,18 +22,6 @@ _SILENT = 2.0
 """Seconds that a command may work silently."""
 _REDRAWN = 0.5
 """Seconds between two updates of a line on a terminal."""
-
-
-class Measured(Protocol):
-    """Work that can report its progress."""
-
-    @property
-    def seconds(self) -> float:
-        """Its duration so far."""
-
-    @property
-    def line(self) -> str:
-        """Its progress, in words."""
 
 
 class Stage:
@@ -113,7 +101,7 @@ class ProgressLines:
 
     def __init__(
         self,
-        work: Measured,
+        work: Tracker | Stage,
         *,
         write: Callable[[str], None],
         first: float | None = None,

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanjury.judges.core import (
+    USABLE,
     Decision,
     Outcome,
     Result,
@@ -84,7 +85,8 @@ def _means(summary: Summary) -> RenderableType:
         if not with_systems:
             table.add_row(name, *_cells(whole))
             continue
-        systems = _systems(summary, (task, aspect))
+        rows = summary.rows.items()
+        systems = {system: row for (*names, system), row in rows if names == [task, aspect]}
         table.add_row(name, "all" if len(systems) > 1 else next(iter(systems)), *_cells(whole))
         if len(systems) > 1:
             for system, row in sorted(systems.items()):
@@ -93,7 +95,6 @@ def _means(summary: Summary) -> RenderableType:
 
 
 def _mean_lines(summary: Summary) -> Iterator[RenderableType]:
-    """Yield the figures of each system on each aspect as text."""
     yield Text("Mean scores", "italic")
     headings = [heading.replace("\n", " ") for heading in _FIGURES]
     for names, row in summary.rows.items():
@@ -112,24 +113,15 @@ class _ByWidth:
         yield self.wide if options.max_width >= _NARROW else self.narrow
 
 
-def _systems(summary: Summary, key: tuple[str, str]) -> dict[str, Row]:
-    return {system: row for (*aspect, system), row in summary.rows.items() if (*aspect,) == key}
-
-
 def _cells(row: Row) -> tuple[str, ...]:
+    faulty, unsure = row.share(Decision.FAULTY), row.share(Decision.UNSURE)
     return (
-        _shares(row),
+        "-" if faulty is None else f"{faulty:.0%} / {unsure:.0%}",  # the shares of decisions
         "-" if row.decided is None else f"{row.decided:.0%}",
         "-" if row.mean is None else f"{row.mean:.2f}",
         f"{row.coverage:.0%} ({row.scored}/{row.total})",
         "-" if row.spans_per_text is None else f"{row.spans_per_text:.2f}",
     )
-
-
-def _shares(row: Row) -> str:
-    """Return the shares of faulty and unsure decisions."""
-    faulty, unsure = row.share(Decision.FAULTY), row.share(Decision.UNSURE)
-    return "-" if faulty is None else f"{faulty:.0%} / {unsure:.0%}"
 
 
 def _risks(summary: Summary) -> Iterator[RenderableType]:
@@ -172,7 +164,6 @@ def _hint(summary: Summary, unsure: int) -> Iterator[RenderableType]:
 
 
 def _failures(summary: Summary) -> Iterator[RenderableType]:
-    """Yield counts of assessments without a score, and of failed seats."""
     unscored = summary.whole.total - summary.whole.scored
     if unscored:
         counts = _counted((o.value, n) for o, n in summary.outcomes.items() if o != Outcome.SCORED)
@@ -182,9 +173,7 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
             yield Text(f"  {count} x {one_line(reason)}", "dim")
     for seat, outcomes in summary.seats.items():
         failed = [
-            (outcome.value, count)
-            for outcome, count in outcomes.items()
-            if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}
+            (outcome.value, count) for outcome, count in outcomes.items() if outcome not in USABLE
         ]
         if failed:
             yield Text(
@@ -222,7 +211,6 @@ def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:
 
 
 def _usage(summary: Summary) -> Iterator[RenderableType]:
-    """Yield a table of the tokens of each judge, if any judge uses a model."""
     asking = {seat: usage for seat, usage in summary.usage.items() if usage != Usage()}
     if not asking:
         return
@@ -272,13 +260,9 @@ class View:
     If results are JSON, the tables go to standard error, too. Results are also written to a file,
     so if a reader disconnects, only the view ends, not the run.
 
-    Parameters
-    ----------
-    shown
-        The texts to print; the others are not even prepared for printing.
-    progress
-        Whether to show progress: by a bar if standard error is a terminal, otherwise by lines. The
-        bar is below the report if that is printed on a terminal, too.
+    Only the texts of `shown` are prepared for printing. `progress` is shown by a bar if standard
+    error is a terminal, otherwise by lines. The bar is below the report if that is printed on a
+    terminal, too.
     """
 
     def __init__(
@@ -385,8 +369,14 @@ class View:
         """Count the text that has ended, and print it if it is to be shown."""
         parts, self._parts = self._parts, []
         # A criterion of a rubric counts through the result of the rubric.
-        decisions = {_decision(part) for part in parts if not part.aspect.rubric}
-        self._unsure += is_open(_risk(part) for part in parts if not part.aspect.rubric)
+        figures = [
+            (risk_of(part.report), part.report.decision)
+            if isinstance(part, Result)
+            else (part.figures.risk, part.figures.decision)
+            for part in parts
+            if not part.aspect.rubric
+        ]
+        self._unsure += is_open(risk for risk, _ in figures)
         if self._as_json:
             return
         results = [part for part in parts if isinstance(part, Result)]
@@ -395,12 +385,4 @@ class View:
         elif results and self._selector.now(results):
             self._out.show(segment_view(results))
             return
-        self._unshown_faulty += Decision.FAULTY in decisions
-
-
-def _risk(part: Result | FinishedRow) -> Risk | None:
-    return risk_of(part.report) if isinstance(part, Result) else part.figures.risk
-
-
-def _decision(part: Result | FinishedRow) -> Decision | None:
-    return part.report.decision if isinstance(part, Result) else part.figures.decision
+        self._unshown_faulty += any(decision is Decision.FAULTY for _, decision in figures)

@@ -122,7 +122,6 @@ def runs_and_space(entries: "Sequence[run_list.RunEntry]") -> str:
 
 
 def _rows(entry: "run_list.RunEntry") -> str:
-    """Return the number of rows and their total, as far as known."""
     if entry.rows is None and entry.of is None:
         return ""
     rows = "?" if entry.rows is None else str(entry.rows)
@@ -238,7 +237,6 @@ def _show(chosen: "Sequence[run_list.RunEntry]") -> None:
 
 
 def _agreed(chosen: "Sequence[run_list.RunEntry]") -> bool:
-    """Ask for confirmation; exit if the question is interrupted."""
     standard_output().flush()
     try:
         return typer.confirm(f"delete {runs_and_space(chosen)} for good?", err=True)
@@ -348,7 +346,6 @@ def _dataset_folder(target: Path | None, form: str | None) -> Path | None:
 
 
 def _texts(run: "viewed.ViewedRun") -> "viewed.Texts":
-    """Return the texts of a run; raise `ConfigError` if no manifest names their data."""
     if run.texts is None:
         raise ConfigError(
             f"it is unknown which data belong to {run.results}: name the folder of a run"
@@ -366,7 +363,6 @@ def _export_marked(run: "viewed.ViewedRun", target: Path | None, form: str) -> N
 
 
 def _form_of(target: Path | None) -> "exports.ExportForm":
-    """Return the format that a file's suffix names."""
     if target is None:
         return exports.ExportForm.CSV
     return _word(f"the ending of {target}", target.suffix.removeprefix("."), exports.ExportForm)

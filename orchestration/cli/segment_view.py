@@ -11,16 +11,17 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanjury.judges.core import (
+    USABLE,
     VOUCHED,
     Decision,
     ErrorSpan,
-    Outcome,
     PanelReport,
     Result,
     Segment,
+    counted,
     one_line,
 )
-from spanjury.judges.core.transcript import Part, Position, Transcript, position_in, transcript_of
+from spanjury.judges.core.transcript import Position, Transcript, position_in, transcript_of
 from spanjury.orchestration.engine.summary import open_questions
 
 _STYLES = {1: "cyan", 2: "cyan", 3: "yellow", 4: "red", 5: "bold red"}
@@ -58,10 +59,7 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
             lines.append(_span_line(len(spans), span, position_in(segment, span)))
             if span.evidence:
                 lines.append(_evidence_line(span))
-        lines.extend(_unverified(result.report))
-        lines.extend(_questions(result.report))
-        lines.extend(_failed_seats(result.report))
-        lines.extend(_unasked_seats(result.report))
+        lines.extend(Padding(line, (0, 0, 0, 4)) for line in _remarks(result.report))
     title = Text(one_line(segment.segment_id), style="bold underline")
     if segment.system and segment.system not in segment.segment_id:
         title.append(f"  {one_line(segment.system)}", style="dim")
@@ -106,7 +104,10 @@ def _call(made: Transcript, spans: Mapping[int, ErrorSpan], *, turn: int, call: 
     leaves = [
         part
         for part in values
-        if not any(part is not inner and _holds(part, inner) for inner in values)
+        if not any(
+            part is not inner and part.start <= inner.start and inner.end <= part.end
+            for inner in values
+        )
     ]
     text.append_text(marked_text(made.text, spans, first=name.start, last=name.end))
     for number, span in spans.items():
@@ -120,10 +121,6 @@ def _call(made: Transcript, spans: Mapping[int, ErrorSpan], *, turn: int, call: 
         text.append(f"\n  {leaf.position.path.removeprefix('$').removeprefix('.')}: ", "dim")
         text.append_text(marked_text(made.text, spans, first=leaf.start, last=leaf.end))
     return text
-
-
-def _holds(part: Part, inner: Part) -> bool:
-    return part.start <= inner.start and inner.end <= part.end
 
 
 def _in_short(text: str) -> str:
@@ -162,30 +159,31 @@ def _aspect_line(result: Result) -> RenderableType:
     return Padding(line, (0, 0, 0, 2))
 
 
-def _unverified(report: PanelReport) -> Iterator[RenderableType]:
-    """Yield the sentences that keep a text from being ok, with the reason for each."""
-    if report.decision not in {Decision.UNSURE, Decision.FAULTY}:
-        return
-    for sentence in report.unverified[:_SENTENCES]:
-        words = f": {one_line(', '.join(sentence.words))}" if sentence.words else "."
-        line = Text("not verified: ", style="yellow")
-        line.append(_quoted(sentence.text), style="default")
-        reason = one_line(sentence.reason).rstrip(".")
-        line.append(f" P(error) {sentence.probability:.2f}. {reason}{words}", style="dim")
-        yield Padding(line, (0, 0, 0, 4))
-    if (more := len(report.unverified) - _SENTENCES) > 0:
-        remark = f"not verified: {more} more sentence{'s' * (more > 1)}"
-        yield Padding(Text(remark, style="dim"), (0, 0, 0, 4))
-
-
-def _questions(report: PanelReport) -> Iterator[RenderableType]:
-    """Yield the other reasons why a text is undecided."""
-    for line in open_questions(report):
-        yield Padding(Text(line, style="dim"), (0, 0, 0, 4))
+def _remarks(report: PanelReport) -> Iterator[Text]:
+    """Yield what keeps a text from being ok, and the seats that failed or were not asked."""
+    if report.decision in {Decision.UNSURE, Decision.FAULTY}:
+        for sentence in report.unverified[:_SENTENCES]:
+            words = f": {one_line(', '.join(sentence.words))}" if sentence.words else "."
+            line = Text("not verified: ", style="yellow")
+            line.append(_quoted(sentence.text), style="default")
+            reason = one_line(sentence.reason).rstrip(".")
+            line.append(f" P(error) {sentence.probability:.2f}. {reason}{words}", style="dim")
+            yield line
+        if (more := len(report.unverified) - _SENTENCES) > 0:
+            yield Text(f"not verified: {counted(more, 'more sentence')}", style="dim")
+    for question in open_questions(report):
+        yield Text(question, style="dim")
+    for seat in report.seats if report.score is not None else ():
+        outcome = seat.report.outcome
+        if outcome not in USABLE:
+            reason = one_line(seat.report.reason)
+            yield Text(f"{one_line(seat.seat)}: {outcome.value} ({reason})", style="magenta")
+    if report.unasked is not None:
+        names = ", ".join(map(one_line, report.unasked.seats))
+        yield Text(f"not asked: {names}. {one_line(report.unasked.reason)}", style="dim")
 
 
 def _unlocated_note(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
-    """Return a remark on a report without located spans, and its style."""
     if report.decision in {Decision.UNSURE, Decision.FAULTY}:
         return ("; no place could be marked", "not bold dim")
     if report.spans:
@@ -228,23 +226,6 @@ def _quoted(text: str) -> str:
     return f"'{line}'"
 
 
-def _failed_seats(report: PanelReport) -> Iterator[RenderableType]:
-    """Yield the seats that failed although the panel has a score."""
-    for seat in report.seats if report.score is not None else ():
-        outcome = seat.report.outcome
-        if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}:
-            remark = f"{one_line(seat.seat)}: {outcome.value} ({one_line(seat.report.reason)})"
-            yield Padding(Text(remark, style="magenta"), (0, 0, 0, 4))
-
-
-def _unasked_seats(report: PanelReport) -> Iterator[RenderableType]:
-    """Yield the seats that were not asked, and why."""
-    if report.unasked is not None:
-        names = ", ".join(map(one_line, report.unasked.seats))
-        remark = f"not asked: {names}. {one_line(report.unasked.reason)}"
-        yield Padding(Text(remark, style="dim"), (0, 0, 0, 4))
-
-
 def marked_text(
     output: str, spans: Mapping[int, ErrorSpan], *, first: int = 0, last: int | None = None
 ) -> Text:
@@ -260,9 +241,13 @@ def marked_text(
         text.append("… " if start > first else "", style="dim")
         cuts = {start, end, *(cut for span in placed.values() for cut in _interval(span))}
         for cut, following in pairwise([*sorted(c for c in cuts if start <= c <= end), end]):
-            _close(text, cut, placed)
-            _open(text, cut, placed)
-            inside = [span for span in placed.values() if _covers(span, cut)]
+            for number, span in placed.items():
+                if _interval(span)[1] == cut:
+                    text.append(f"]({number})", _style(span.severity))
+            for span in placed.values():
+                if _interval(span)[0] == cut:
+                    text.append("[", _style(span.severity))
+            inside = [span for span in placed.values() if cut in range(*_interval(span))]
             gravest = max((span.severity or 1 for span in inside), default=None)
             text.append(output[cut:following], _style(gravest) if inside else "")
         text.append(" …\n" if end < last else "", style="dim")
@@ -270,25 +255,7 @@ def marked_text(
 
 
 def _style(severity: int | None) -> str:
-    """Return the colour of a severity."""
     return _STYLES.get(severity or 1, "cyan")
-
-
-def _open(text: Text, cut: int, placed: Mapping[int, ErrorSpan]) -> None:
-    for span in placed.values():
-        if _interval(span)[0] == cut:
-            text.append("[", _style(span.severity))
-
-
-def _close(text: Text, cut: int, placed: Mapping[int, ErrorSpan]) -> None:
-    for number, span in placed.items():
-        if _interval(span)[1] == cut:
-            text.append(f"]({number})", _style(span.severity))
-
-
-def _covers(span: ErrorSpan, index: int) -> bool:
-    start, end = _interval(span)
-    return start <= index < end
 
 
 def _interval(span: ErrorSpan) -> tuple[int, int]:

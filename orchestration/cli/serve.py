@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +28,7 @@ from spanjury.orchestration.cli.flags.panel import (
     with_workers,
 )
 from spanjury.orchestration.cli.flags.run import HOST, PORT, LimitFlags, LogFile
+from spanjury.orchestration.servers.http.limits import ServiceLimits
 
 with lazily():
     import anyio
@@ -46,7 +47,6 @@ from spanjury.orchestration.servers.http import run, settings
 _DEFAULT = "default"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServedPanelFlags(Flags, title="Judges"):
     """The flags that name the panels; by default, one panel has the offline judges."""
 
@@ -74,8 +74,8 @@ class ServedPanelFlags(Flags, title="Judges"):
     ] = None
     seed: Seed = None
     aspects_file: AspectsFiles = ()
-    calls: CallFlags = CallFlags()  # noqa: RUF009  it is frozen
-    scoring: ScoringFlags = ScoringFlags()  # noqa: RUF009  as above
+    calls: CallFlags = CallFlags()
+    scoring: ScoringFlags = ScoringFlags()
 
     def panels(self) -> "dict[str, configs.PanelConfig]":
         """Return the panels by name; raise `ConfigError` if flags contradict each other."""
@@ -83,7 +83,14 @@ class ServedPanelFlags(Flags, title="Judges"):
         if len(named) < len(self.panel):
             raise ConfigError("--panel: two panels have the same name")
         if _DEFAULT not in named:
-            named[_DEFAULT] = self._flags().config()
+            named[_DEFAULT] = PanelFlags(
+                judge=self.judge,
+                model=self.model,
+                model_base_url=self.model_base_url,
+                seed=self.seed,
+                calls=self.calls,
+                scoring=self.scoring,
+            ).config()
         elif self.judge or self.model:
             raise ConfigError(
                 "--panel default=… names judges and models: leave out --judge and --model"
@@ -96,18 +103,7 @@ class ServedPanelFlags(Flags, title="Judges"):
             raise ConfigError(f"--panel {spec!r}: expected NAME=FILE")
         return name.strip(), panel_files.read_panel_file(Path(file))
 
-    def _flags(self) -> PanelFlags:
-        return PanelFlags(
-            judge=self.judge,
-            model=self.model,
-            model_base_url=self.model_base_url,
-            seed=self.seed,
-            calls=self.calls,
-            scoring=self.scoring,
-        )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListenFlags(Flags, title="Service"):
     """The flags about the address of the service and its clients."""
 
@@ -139,100 +135,8 @@ class ListenFlags(Flags, title="Service"):
     log_file: LogFile = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoundFlags(Flags, title="Bounds"):
+class BoundFlags(Flags, ServiceLimits, title="Bounds", are_rare=True):
     """The flags that limit requests."""
-
-    max_checks: Annotated[
-        int, Flag("Maximum concurrent checks; others wait.", min=1, rare=True)
-    ] = 100
-    max_check_wait: Annotated[
-        float,
-        Flag(
-            "Maximum expected wait of a check; beyond it, the answer is 429.",
-            "SECONDS",
-            min=0.0,
-            rare=True,
-        ),
-    ] = 10.0
-    max_http_connections: Annotated[
-        int,
-        Flag(
-            "Maximum concurrent connections. A new one replaces an idle one; if none is idle,"
-            " it gets 503.",
-            min=1,
-            rare=True,
-        ),
-    ] = 1_000
-    max_body: Annotated[int, Flag("Maximum size of a request.", "BYTES", min=1, rare=True)] = 2**22
-    max_output: Annotated[
-        int, Flag("Maximum length of a text in a check.", "CHARACTERS", min=1, rare=True)
-    ] = 100_000
-    max_source: Annotated[
-        int,
-        Flag(
-            "Maximum total length of the sources in a check.",
-            "CHARACTERS",
-            min=1,
-            rare=True,
-        ),
-    ] = 1_000_000
-    max_batch_body: Annotated[int, Flag("Maximum size of a batch.", "BYTES", min=1, rare=True)] = (
-        2**28
-    )
-    max_rows: Annotated[
-        int, Flag("Maximum number of rows in a batch.", "ROWS", min=1, rare=True)
-    ] = 100_000
-    max_batches: Annotated[
-        int, Flag("Maximum batches judged at once; others wait.", min=1, rare=True)
-    ] = 2
-    max_waiting: Annotated[
-        int, Flag("Maximum batches that wait; others get 429.", min=1, rare=True)
-    ] = 100
-    check_seconds: Annotated[
-        float,
-        Flag(
-            "Time limit for a check; beyond it, the answer is 504.", "SECONDS", min=0.01, rare=True
-        ),
-    ] = 300.0
-    body_seconds: Annotated[
-        float,
-        Flag(
-            "Time limit for a request body to arrive; beyond it, the answer is 408.",
-            "SECONDS",
-            min=0.01,
-            rare=True,
-        ),
-    ] = 20.0
-    head_seconds: Annotated[
-        float,
-        Flag("Time limit for the headers of a request to arrive.", "SECONDS", min=0.01, rare=True),
-    ] = 10.0
-    drain_seconds: Annotated[
-        float,
-        Flag("Time limit for running checks after SIGTERM.", "SECONDS", min=0.0, rare=True),
-    ] = 30.0
-    keep_days: Annotated[
-        float, Flag("Number of days to keep finished batches.", "DAYS", min=0.0, rare=True)
-    ] = 7.0
-
-    def limits(self) -> "settings.ServiceLimits":
-        """Return the limits of requests."""
-        return settings.ServiceLimits(
-            body=self.max_body,
-            batch_body=self.max_batch_body,
-            row=self.max_body,
-            output=self.max_output,
-            source=self.max_source,
-            rows=self.max_rows,
-            checks=self.max_checks,
-            check_wait=self.max_check_wait,
-            connections=self.max_http_connections,
-            check_seconds=self.check_seconds,
-            body_seconds=self.body_seconds,
-            head_seconds=self.head_seconds,
-            drain_seconds=self.drain_seconds,
-        )
 
 
 def serve(
@@ -249,9 +153,8 @@ def serve(
     """
     require(run)
     logging.log_to(listen.log_file)
-    panels = judges.panels()
     plan = batches.BatchPlan(
-        panels=panels,
+        panels=judges.panels(),
         aspects_files=judges.aspects_file,
         most_running=bounds.max_batches,
         most_waiting=bounds.max_waiting,
@@ -262,15 +165,13 @@ def serve(
     token = os.environ.get("SPANJURY_SERVE_TOKEN")
     forced_by = run.serve(
         settings.ServiceSettings(
-            panels=panels,
             batches=plan,
             state=listen.state_dir or user_state_path("spanjury", appauthor=False) / "serve",
-            aspects_files=judges.aspects_file,
             host=listen.host,
             port=listen.port,
             health_port=listen.health_port,
             tokens=tokens.read_tokens(token, listen.token_file),
-            limits=bounds.limits(),
+            limits=bounds,
         ),
         say=say,
         begin=partial(logging.log_to, listen.log_file),
@@ -279,10 +180,6 @@ def serve(
         raise typer.Exit(BY_SIGNAL + forced_by)
 
 
-Serve = Callable[["server.Server", "anyio.Event"], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class McpFlags(Flags, title="Server"):
     """The flags that say how clients reach the server."""
 
@@ -323,22 +220,14 @@ def mcp(*, judges: PanelFlags, serving: McpFlags) -> None:
     libraries.basicConfig(level=libraries.ERROR, format="%(levelname)s: %(message)s")
     panel = judges.config()
     require(server)
+    code = 0
     if serving.http:
         code = _serve_http(panel, serving)
     else:
-        code = _serve_stdio(panel, serving.aspects_file)
+        with suppress(BrokenPipeError), transports.held_streams() as wire:
+            serve = partial(transports.serve_stdio, wire=wire)
+            code = _run(panel, serve, aspects_files=serving.aspects_file)
     raise typer.Exit(code)
-
-
-def _serve_stdio(panel: "configs.PanelConfig", aspects_files: Sequence[Path]) -> int:
-    code = 0
-    with suppress(BrokenPipeError), transports.held_streams() as wire:
-
-        async def serve(served: "server.Server", stop: "anyio.Event") -> None:
-            await transports.serve_stdio(served, wire, stop=stop)
-
-        code = _run(panel, serve, aspects_files=aspects_files)
-    return code
 
 
 def _serve_http(panel: "configs.PanelConfig", serving: McpFlags) -> int:
@@ -347,27 +236,28 @@ def _serve_http(panel: "configs.PanelConfig", serving: McpFlags) -> int:
         raise ConfigError("quotas apply to `spanjury serve` only: leave them out for mcp")
     with listening.listening(serving.host, serving.port) as listener:
         url = f"{listening.url_of(serving.host, listener.getsockname()[1])}{transports.PATH}"
-
-        async def serve(served: "server.Server", stop: "anyio.Event") -> None:
-            await transports.serve_http(
-                served,
-                listener,
-                host=serving.host,
-                tokens=access,
-                stop=stop,
-                started=partial(say, f"serving at {url}; Ctrl-C ends it"),
-            )
-
+        serve = partial(
+            transports.serve_http,
+            listener=listener,
+            host=serving.host,
+            tokens=access,
+            started=partial(say, f"serving at {url}; Ctrl-C ends it"),
+        )
         return _run(panel, serve, aspects_files=serving.aspects_file)
 
 
-def _run(panel: "configs.PanelConfig", serve: Serve, *, aspects_files: Sequence[Path]) -> int:
+def _run(
+    panel: "configs.PanelConfig",
+    serve: Callable[..., Awaitable[None]],
+    *,
+    aspects_files: Sequence[Path],
+) -> int:
     """Serve an open panel until the client or a signal ends it; return the exit code."""
     stop, signals = anyio.Event(), list[int]()
 
     async def work() -> None:
         async with panels.open_panel(panel) as opened:
-            await serve(server.panel_server(opened, aspects_files=aspects_files), stop)
+            await serve(server.panel_server(opened, aspects_files=aspects_files), stop=stop)
 
     async def watch() -> None:
         if sys.platform == "win32":  # on Windows, Ctrl-C stays a KeyboardInterrupt

@@ -4,9 +4,8 @@ import shlex
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import anyio
 import typer
@@ -112,21 +111,6 @@ def say_how_to_see_why(panel: PanelConfig | None) -> None:
     say(f"see which models answer: spanjury doctor {shlex.join(flags)}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished(Generic[T]):
-    """The result of an exam, and a summary of its assessments."""
-
-    result: T
-    summary: Summary
-    panel: PanelConfig | None = None
-
-    def require_scores(self) -> None:
-        """Exit with 3 if there were assessments, but none has a score."""
-        if self.summary.whole.total:
-            coverage = self.summary.whole.coverage
-            require_coverage(coverage, at_least=0.0, panel=self.panel)
-
-
 def run_exam(
     exam: Callable[[Live], Awaitable[T]],
     *,
@@ -135,15 +119,12 @@ def run_exam(
     memory: Path | None,
     quiet: bool,
     panel: PanelConfig | None = None,
-) -> Finished[T]:
-    """Run an exam, or exit if it is ended early.
+) -> tuple[T, Summary]:
+    """Run an exam, or exit if it is ended early; return its result and a summary of assessments.
 
     The folder of `memory` is created. The advice after a failure names the models of `panel`.
-
-    Parameters
-    ----------
-    exam
-        Reports every result to the given run; raises `RunStoppedError` if it was ended early.
+    `exam` reports every result to the given run, and raises `RunStoppedError` if it was ended
+    early.
     """
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)
@@ -165,10 +146,9 @@ def run_exam(
         _say_what_is_kept(live)
         say_how_to_see_why(panel)
         raise typer.Exit(ERROR) from failed
-    return Finished(result=results[0], summary=live.summary, panel=panel)
+    return results[0], live.summary
 
 
 def _say_what_is_kept(live: Live, reason: str = "") -> None:
-    """Print the number of results in the memory, and that repeating the command continues."""
     done = live.summary.whole.total
     say(f"{reason}{done} assessments are kept; run the same command to continue")

@@ -63,9 +63,11 @@ class Selector:
             case "failures" if None in scores:
                 return True
             case "worst":
-                self._keep(
-                    min((score for score in scores if score is not None), default=inf), results
-                )
+                worst = min((score for score in scores if score is not None), default=inf)
+                if worst < inf:
+                    kept = (worst, self._seen, results)
+                    insort(self._worst, kept, key=lambda text: text[:2])
+                    del self._worst[self.shown.count :]
         self.left_out += 1
         return False
 
@@ -86,8 +88,3 @@ class Selector:
     def at_the_end(self) -> list[Sequence[Result]]:
         """Return the texts with the lowest scores, worst first."""
         return [results for _, _, results in self._worst]
-
-    def _keep(self, score: float, results: Sequence[Result]) -> None:
-        if score < inf:
-            insort(self._worst, (score, self._seen, results), key=lambda kept: kept[:2])
-            del self._worst[self.shown.count :]

@@ -2,12 +2,13 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
+from dataclasses import MISSING, fields, replace
 from functools import partial
 from inspect import Parameter as Argument
 from inspect import Signature, cleandoc
 from pathlib import Path
-from typing import Annotated, Any, cast, get_origin
+from types import new_class
+from typing import Annotated, Any, get_origin
 
 import typer
 
@@ -67,19 +68,23 @@ def study_command(study: type[PanelStudy[object]], *, name: str) -> Callable[...
     """
     own = own_parameters(study)
     writes = _WRITER in study.__dataclass_fields__
+    data = Annotated[Path | None, typer.Argument(metavar="DATA", help=study.data_help)]
+    demo = Annotated[bool, Flag(study.demo_help)]
+    output = Path(study.folder or name)
+    targets = [("output", Output, output), ("html", Html, None), ("require", Require, ())]
+    parts = [*_declared(own), *targets]
+    check_names(field_name for field_name, *_ in parts)
     groups: dict[str, type[Flags]] = {
-        "texts": _text_flags(study),
-        "exam": _own_flags(own, output=Path(study.folder or name)),
+        "texts": _group(
+            DataFlags, [("data", data, None), ("demo", demo, False)], title=DataFlags.title
+        ),
+        "exam": _group(Flags, parts, title="Exam"),
         "judges": PanelFlags,
         **({_WRITER: WriterFlags} if writes else {}),
         "limits": LimitFlags,
         "show": LogFlags,
     }
-
-    def run(given: Mapping[str, Any]) -> None:
-        _run(study, own, _Given(**given), name=name)
-
-    return _function(run, study, groups, name=name)
+    return _function(partial(_run, study, own, name=name), study, groups, name=name)
 
 
 def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., None]:
@@ -96,7 +101,7 @@ def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., 
     else:
         last = {**sections.pop("", {}), **last}
     for title, declared in sections.items():
-        groups[title] = _group(Flags, _declared(declared), title=title)
+        groups[title] = _group(Flags, [*_declared(declared)], title=title)
     targets: list[_Part] = [
         ("html", Html, None),
         ("json", PrintJson, False),
@@ -107,29 +112,18 @@ def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., 
     groups["places"] = _group(Flags, [*_declared(last), *targets], title=_OPTIONS)
     # Titles are not valid keywords of a function.
     keys = {f"group_{number}": kind for number, kind in enumerate(groups.values())}
-
-    def run(given: Mapping[str, Any]) -> None:
-        flags = {
-            part.name: getattr(group, part.name)
-            for group in given.values()
-            for part in fields(group)
-        }
-        _run_on_files(study, own, flags)
-
-    return _function(run, study, keys, name=name)
+    return _function(partial(_run_on_files, study, own), study, keys, name=name)
 
 
 def _function(
-    run: Callable[[Mapping[str, Any]], None],
+    run: Callable[..., None],
     study: type[object],
     groups: Mapping[str, type[Flags]],
     *,
     name: str,
 ) -> Callable[..., None]:
-    """Return `run` with the signature and the help text of a command."""
-
     def function(**given: Any) -> None:  # noqa: ANN401  groups of flags, each of its own type
-        run(given)
+        run(**given)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = cleandoc(study.__doc__ or "").partition("\n\nParameters\n")[0]
@@ -139,31 +133,6 @@ def _function(
     ]
     function.__signature__ = Signature(arguments)  # type: ignore[attr-defined]  # read by `command`
     return function
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
-    """The groups of flags as given; those of `texts` and `exam` are made for each study."""
-
-    texts: Any
-    exam: Any
-    judges: PanelFlags
-    limits: LimitFlags
-    show: LogFlags
-    writer: WriterFlags | None = None
-
-
-def _text_flags(study: type[PanelStudy[object]]) -> type[Flags]:
-    data = Annotated[Path | None, typer.Argument(metavar="DATA", help=study.data_help)]
-    demo = Annotated[bool, Flag(study.demo_help)]
-    return _group(DataFlags, [("data", data, None), ("demo", demo, False)], title=DataFlags.title)
-
-
-def _own_flags(own: Own, *, output: Path) -> type[Flags]:
-    targets = [("output", Output, output), ("html", Html, None), ("require", Require, ())]
-    parts = [*_declared(own), *targets]
-    check_names(name for name, *_ in parts)
-    return _group(Flags, parts, title="Exam")
 
 
 def _marks_flags(study: type[MarkedStudy[object]]) -> list[_Part]:
@@ -180,61 +149,77 @@ def _marks_flags(study: type[MarkedStudy[object]]) -> list[_Part]:
     ]
 
 
-def _declared(own: Own) -> list[_Part]:
-    """Return the flags of parameters: name, annotation and default of each."""
-    declared: list[_Part] = []
+def _declared(own: Own) -> Iterator[_Part]:
+    """Yield the flags of parameters: name, annotation and default of each."""
     for name, spec in own.items():
-        shown: object = Annotated[_kind(spec), _flag(spec)]
-        declared.append((spec.parameter.name or name, shown, _default(spec)))
-    return declared
+        parameter = spec.parameter
+        kind = spec.kind if parameter.kind is None else parameter.kind
+        repeats = get_origin(kind) is tuple
+        flag: object = parameter
+        if spec.is_positional:
+            flag = typer.Argument(metavar=parameter.metavar, help=parameter.help)
+        elif repeats:
+            flag = replace(parameter, help=f"{parameter.help.removesuffix('.')}; repeatable.")
+        has_own = parameter.read is parameter.usual is None
+        default = () if repeats else spec.default if has_own else parameter.usual
+        yield parameter.name or name, Annotated[kind, flag], default
 
 
 def _group(base: type[Flags], parts: Sequence[_Part], *, title: str) -> type[Flags]:
     """Return a group of flags, given name, annotation and default of each."""
-    group = cast(
-        "type[Flags]",
-        make_dataclass(
-            f"{title}Flags",
-            [(name, cast("Any", kind), field(default=usual)) for name, kind, usual in parts],
-            bases=(base,),
-            frozen=True,
-            kw_only=True,
-        ),
+
+    def body(group: dict[str, Any]) -> None:
+        group["__annotations__"] = {name: kind for name, kind, _ in parts}
+        group |= {name: usual for name, _, usual in parts if usual is not MISSING}
+
+    return new_class(f"{title}Flags", (base,), {"title": title}, body)
+
+
+def _run(  # noqa: PLR0913  groups of flags
+    study: type[PanelStudy[object]],
+    own: Own,
+    *,
+    name: str,
+    texts: Any,  # noqa: ANN401  made for each study, as is that of `exam`
+    exam: Any,  # noqa: ANN401
+    judges: PanelFlags,
+    limits: LimitFlags,
+    show: LogFlags,
+    writer: WriterFlags | None = None,
+) -> None:
+    """Run an exam; raise `ConfigError` if flags contradict each other."""
+    logging.log_to(show.log_file)
+    target = Destination(folder=exam.output, page=exam.html)
+    if texts.demo and texts.data is not None:
+        raise ConfigError(TWO_SOURCES)
+    values: dict[str, Any] = {
+        "data": texts.data,
+        "panel": judges.config(),
+        "task": texts.task,
+        "aspects": texts.aspect,
+        "aspects_files": texts.aspects_file,
+        "columns": texts.column,
+        "limit": texts.limit,
+        "limits": limits.limits(),
+        "failures": limits.failures(),
+    }
+    values |= _read(own, partial(getattr, exam))
+    for field_name, spec in own.items():
+        if (address := spec.parameter.address) and values[field_name] is not None:
+            values[field_name] = judges.calls.applied(values[field_name], base_url=values[address])
+    if writer is not None:
+        values[_WRITER] = writer.config(judging=judges)
+    asked = study(
+        **(study.with_demo(values) if texts.demo else values),
+        memory=exam.output / runs.MEMORY_NAME,
     )
-    group.title = title
-    return group
-
-
-def _kind(spec: Declared) -> object:
-    return spec.kind if spec.parameter.kind is None else spec.parameter.kind
-
-
-def _flag(spec: Declared) -> object:
-    if spec.is_positional:
-        return typer.Argument(metavar=spec.parameter.metavar, help=spec.parameter.help)
-    if get_origin(_kind(spec)) is not tuple:
-        return spec.parameter
-    return replace(spec.parameter, help=f"{spec.parameter.help.removesuffix('.')}; repeatable.")
-
-
-def _default(spec: Declared) -> object:
-    if get_origin(_kind(spec)) is tuple:
-        return ()
-    has_own = spec.parameter.read is spec.parameter.usual is None
-    return spec.default if has_own else spec.parameter.usual
-
-
-def _run(study: type[PanelStudy[object]], own: Own, given: _Given, *, name: str) -> None:
-    logging.log_to(given.show.log_file)
-    target = Destination(folder=given.exam.output, page=given.exam.html)
-    exam = study(**_values(study, own, given), memory=given.exam.output / runs.MEMORY_NAME)
-    plan = planned(exam, name=name)
+    plan = planned(asked, name=name)
     run_planned(
-        exam,
+        asked,
         plan,
-        gates=_gates(given.exam.require, card.ranges_of(plan.measures)),
+        gates=_gates(exam.require, card.ranges_of(plan.measures)),
         target=target,
-        quiet=given.show.no_progress,
+        quiet=show.no_progress,
         show=lambda report: console.print_report(report.document),
     )
 
@@ -260,15 +245,15 @@ def run_planned(
         gate.require_decisive(ranges[gate.name])
     if plan.scope:
         say(plan.scope)
-    finished = session.run_exam(
+    panel = asked.described
+    report, summary = session.run_exam(
         plan.run,
         total=plan.total,
         limits=asked.limits,
         memory=folder / runs.MEMORY_NAME,
         quiet=quiet or not plan.total,
-        panel=asked.described,
+        panel=panel,
     )
-    report = finished.result
     show(report)
     before = study_report.examined_seats(folder)
     with progress.working("writing the report", quiet=quiet):
@@ -285,39 +270,17 @@ def run_planned(
             f"{folder}: the results of {', '.join(before)} were replaced by those of "
             f"{', '.join(now)}; another -o keeps both"
         )
-    finished.require_scores()
+    if summary.whole.total:
+        session.require_coverage(summary.whole.coverage, at_least=0.0, panel=panel)
     exit_if_missed(_missed(gates, report.measures.values()), written=written)
 
 
-def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[str, Any]:
-    """Return the values of the flags, by the names of the fields of `study`.
-
-    Raise `ConfigError` if flags contradict each other.
-    """
-    texts, judges = given.texts, given.judges
-    if texts.demo and texts.data is not None:
-        raise ConfigError(TWO_SOURCES)
-    values: dict[str, Any] = {
-        "data": texts.data,
-        "panel": judges.config(),
-        "task": texts.task,
-        "aspects": texts.aspect,
-        "aspects_files": texts.aspects_file,
-        "columns": texts.column,
-        "limit": texts.limit,
-        "limits": given.limits.limits(),
-        "failures": given.limits.failures(),
+def _run_on_files(study: type[FileStudy[object]], own: Own, **groups: Flags) -> None:
+    flags: dict[str, Any] = {
+        part.name: getattr(group, part.name)
+        for group in groups.values()
+        for part in fields(group)  # type: ignore[arg-type]  # a group is a dataclass
     }
-    values |= _read(own, partial(getattr, given.exam))
-    for name, spec in own.items():
-        if (address := spec.parameter.address) and values[name] is not None:
-            values[name] = judges.calls.applied(values[name], base_url=values[address])
-    if given.writer is not None:
-        values[_WRITER] = given.writer.config(judging=judges)
-    return dict(study.with_demo(values)) if texts.demo else values
-
-
-def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, Any]) -> None:
     folder = flags["output"] if study.has_folder else None
     target = Destination(folder=folder, page=flags["html"])
     values = _read(own, flags.__getitem__)

@@ -5,7 +5,6 @@ import sys
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Annotated
@@ -38,7 +37,6 @@ _MANY_ROWS = 5_000
 """Bytes and rows of a page above which a warning says that it opens slowly."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TextFlags(Flags, title="Texts"):
     """The flags that locate the judged texts if no run's folder does."""
 
@@ -60,7 +58,6 @@ class TextFlags(Flags, title="Texts"):
     aspects_file: AspectsFiles = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFlags(Flags, title="Server"):
     """The flags of a page that is served by this program."""
 
@@ -68,7 +65,6 @@ class ServerFlags(Flags, title="Server"):
     no_browser: Annotated[bool, Flag("Print the address without opening a browser.")] = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FileFlags(Flags, title="One file"):
     """The flags of a page that needs no server."""
 
@@ -110,7 +106,7 @@ def view(
         if file.html is not None:
             _write(opened, file.html, file)
             return
-        page = pages.view_page(opened.title, blocks={}, is_served=True)
+        page = pages.view_page(opened.title)
         with _marks_of(opened, texts) as routes:
             all_routes = [*server.view_routes(opened), *routes]
             _serve(lambda token: server.create_app(page, all_routes, token=token), serving)
@@ -136,9 +132,7 @@ def _view_list(
     title = title or f"Runs in {folder.absolute().name}"
 
     @contextmanager
-    def open_runs(
-        named: Sequence[Path],
-    ) -> "Iterator[tuple[views.View, marks.Routes]]":
+    def open_runs(named: Sequence[Path]) -> "Iterator[tuple[views.View, marks.Routes]]":
         with _view(named, title="", texts=texts) as opened, _marks_of(opened, texts) as routes:
             yield opened, routes
 
@@ -200,7 +194,7 @@ def _check(file: FileFlags) -> None:
 def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
     numbers = _numbers(opened, file)
     blocks = views.page_blocks(opened, numbers=numbers)
-    page = pages.view_page(opened.title, blocks=blocks, is_served=False)
+    page = pages.view_page(opened.title, blocks=blocks)
     data = page.encode("utf-8", "replace")
     files.write_whole(path, data)
     rows = len(numbers)
@@ -215,7 +209,6 @@ def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
 
 
 def _numbers(opened: "views.View", file: FileFlags) -> Sequence[int]:
-    """Return the rows that go into the file, in order."""
     opened.wait()
     if file.worst is not None:
         return sorted(opened.worst(file.worst))

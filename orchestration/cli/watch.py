@@ -1,7 +1,6 @@
 """`spanjury watch`: judge live traffic, and report changes."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,30 +25,23 @@ with lazily():
     from spanjury.orchestration.services.serving.watching import watch as watching
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrafficFlags(Flags, title="Traffic"):
+class TrafficFlags(Flags, title="Traffic", have_env=True):
     """The flags about the source of traces, and which of them are judged."""
 
     source: Annotated[
         Path | None,
         typer.Argument(
-            help="JSON Lines file to follow; without it, traces arrive by OTLP.",
-            show_default=False,
+            help="JSON Lines file to follow; without it, traces arrive by OTLP.", show_default=False
         ),
     ] = None
-    once: Annotated[
-        bool, Flag("Read the file to its end, judge everything, and stop.", env=True)
-    ] = False
-    sample: Annotated[
-        float, Flag("Share of the traces to judge.", "SHARE", min=0.0, max=1.0, env=True)
-    ] = 1.0
+    once: Annotated[bool, Flag("Read the file to its end, judge everything, and stop.")] = False
+    sample: Annotated[float, Flag("Share of the traces to judge.", "SHARE", min=0.0, max=1.0)] = 1.0
     always: Annotated[
         tuple[str, ...],
         Flag(
             "Traces to judge regardless of --sample: errors, 'length>CHARACTERS' or"
             " 'seconds>SECONDS'; repeatable.",
             "RULE",
-            env=True,
         ),
     ] = ()
     task: Task = None
@@ -58,51 +50,39 @@ class TrafficFlags(Flags, title="Traffic"):
     column: Columns = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportFlags(Flags, title="Reports"):
+class ReportFlags(Flags, title="Reports", have_env=True):
     """The flags about the receivers of scores and alerts."""
 
     sink: Annotated[
         tuple[str, ...],
         Flag(
             "Service that takes the scores: otlp, langfuse, phoenix, mlflow, opik, langsmith or a"
-            " plugin, as NAME or NAME:url=…; repeatable.",
-            env=True,
+            " plugin, as NAME or NAME:url=…; repeatable."
         ),
     ] = ()
-    output: Annotated[
-        Path | None,
-        Flag("Append result rows to this file.", "FILE", also="-o", env=True),
-    ] = None
-    webhook: Annotated[
-        str | None,
-        Flag("Address to post alerts to, or env:VARIABLE.", "URL", env=True),
-    ] = None
-    json: Annotated[bool, Flag("Print windows and alerts as JSON Lines.", env=True)] = False
-    exit_on_alert: Annotated[bool, Flag("Stop and exit with 5 after an alert.", env=True)] = False
+    output: Annotated[Path | None, Flag("Append result rows to this file.", "FILE", also="-o")] = (
+        None
+    )
+    webhook: Annotated[str | None, Flag("Address to post alerts to, or env:VARIABLE.", "URL")] = (
+        None
+    )
+    json: Annotated[bool, Flag("Print windows and alerts as JSON Lines.")] = False
+    exit_on_alert: Annotated[bool, Flag("Stop and exit with 5 after an alert.")] = False
     log_file: LogFile = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriftFlags(Flags, title="Alerts"):
+class DriftFlags(Flags, title="Alerts", have_env=True):
     """The flags of drift monitoring."""
 
-    window: Annotated[
-        int, Flag("Number of texts per window, for each aspect.", "TEXTS", min=2, env=True)
-    ] = 200
+    window: Annotated[int, Flag("Number of texts per window, for each aspect.", "TEXTS", min=2)] = (
+        200
+    )
     baseline: Annotated[
-        int,
-        Flag("Number of texts at the start that form the baseline.", "TEXTS", min=20, env=True),
+        int, Flag("Number of texts at the start that form the baseline.", "TEXTS", min=20)
     ] = 500
     texts_per_false_alert: Annotated[
         int,
-        Flag(
-            "Minimum average number of texts between false alerts.",
-            "TEXTS",
-            min=1,
-            env=True,
-            rare=True,
-        ),
+        Flag("Minimum average number of texts between false alerts.", "TEXTS", min=1, rare=True),
     ] = 100_000
 
     def plan(self) -> "drift.DriftPlan":
@@ -114,7 +94,6 @@ class DriftFlags(Flags, title="Alerts"):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SpendingFlags(Flags, title="Budget"):
     """The flags that limit the judges' spending."""
 
@@ -139,7 +118,6 @@ class SpendingFlags(Flags, title="Budget"):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KeepFlags(Flags, title="Service"):
     """The flags about the server and its storage."""
 
@@ -276,7 +254,6 @@ async def _watched(
 
 
 def _summary(opened: "watching.Watch") -> str:
-    """Return a summary of a watch."""
     count, status = opened.count, opened.status()
     parts = [f"{counted(count.judged, 'trace')} judged"]
     if count.skipped:

@@ -9,7 +9,7 @@ from inspect_ai.solver import TaskState
 
 from spanjury.judges.core import ConfigError, Outcome, check_arguments
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.frameworks.wording import report_in_words, texts_of
+from spanjury.orchestration.frameworks.wording import in_words, texts_of
 from spanjury.orchestration.services.judging.check import Source, acheck
 from spanjury.orchestration.services.judging.panels import Judges, Models
 from spanjury.orchestration.services.judging.text_report import TextReport
@@ -79,7 +79,9 @@ def _score(report: TextReport) -> Score:
     return Score(
         value=values if report.scores else nan,
         answer=report.text,
-        explanation=report_in_words(report),
+        explanation="\n".join(
+            f"{name}: {in_words(judged)}" for name, judged in report.reports.items()
+        ),
         reason=reason if failed else None,
         metadata=report.to_dict(),
     )

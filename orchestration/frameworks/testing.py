@@ -45,12 +45,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.blocking import LONGEST, with_longest_step
 from spanjury.orchestration.engine.seats import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
-from spanjury.orchestration.wiring.checks import (
-    checked_checker,
-    checked_judge,
-    checked_metric,
-    checked_model,
-)
+from spanjury.orchestration.wiring import checks
 from spanjury.perturbations import Case, Damage, NothingToDamageError, Perturbation, generator_for
 
 _TEXTS = (
@@ -201,7 +196,7 @@ def check_judge(judge: Judge, *segments: Segment) -> None:
     PluginError
         If it lacks a signature or an async ``assess`` of a segment and an aspect.
     """
-    checked_judge(judge, type(judge).__name__)
+    checks.checked_judge(judge, type(judge).__name__)
     run_synchronously(partial(_check_reports, judge, segments))
 
 
@@ -288,7 +283,7 @@ def check_model(model: ChatModel) -> None:
     PluginError
         If it lacks a signature or an async ``complete`` of a request.
     """
-    checked_model(model, type(model).__name__)
+    checks.checked_model(model, type(model).__name__)
     run_synchronously(partial(_check_replies, model))
 
 
@@ -318,11 +313,6 @@ def check_checker(checker: Checker, *pairs: ClaimPair) -> None:
 
     It checks odd claims in addition to `pairs`: all of them at once, and each alone.
 
-    Parameters
-    ----------
-    pairs
-        More passages and claims.
-
     Raises
     ------
     AssertionError
@@ -332,7 +322,7 @@ def check_checker(checker: Checker, *pairs: ClaimPair) -> None:
     PluginError
         If it lacks a part, or its signature or its unit is invalid.
     """
-    checked = checked_checker(checker, type(checker).__name__)
+    checked = checks.checked_checker(checker, type(checker).__name__)
     assert isinstance(checked, Checker), (
         "it asks a model: check it as a judge, by check_judge(CheckerJudge(checker=…))"
     )
@@ -377,11 +367,6 @@ def check_metric(metric: Metric, *samples: Sample) -> None:
     It scores odd texts in addition to `samples`, with a reference and a source each, twice and in
     reverse order.
 
-    Parameters
-    ----------
-    samples
-        More samples to score.
-
     Raises
     ------
     AssertionError
@@ -391,7 +376,7 @@ def check_metric(metric: Metric, *samples: Sample) -> None:
         If it lacks a signature, has neither ``score_segments`` nor ``score_corpus``, or one of them
         does not accept samples or is async.
     """
-    before = checked_metric(metric, type(metric).__name__).signature
+    before = checks.checked_metric(metric, type(metric).__name__).signature
     odd = (Sample(output=text, references=(_SOURCE,), source=_SOURCE) for text in _TEXTS)
     corpus = (*odd, *samples)
     if isinstance(metric, SegmentMetric):

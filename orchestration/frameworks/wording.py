@@ -13,20 +13,12 @@ def in_words(report: PanelReport) -> str:
     Unless the text is ok, unverified sentences follow; for an unsure text also the judges that
     could not judge it. A report without a score says why it has none.
     """
-    lines = (
-        _verdict(report),
-        *error_lines(report.spans),
-        *_unverified_lines(report),
-        *open_questions(report),
+    unverified = (
+        f'not verified: "{one_line(sentence.text)}": {one_line(sentence.reason)}'
+        for sentence in (report.unverified if report.decision is not Decision.OK else ())
     )
+    lines = (_verdict(report), *error_lines(report.spans), *unverified, *open_questions(report))
     return "\n".join(lines)
-
-
-def report_in_words(report: TextReport) -> str:
-    """Return all reports on a text, aspect by aspect."""
-    return "\n".join(
-        f"{result.aspect.name}: {in_words(result.report)}" for result in report.results
-    )
 
 
 def no_verdict(report: TextReport) -> str:
@@ -87,11 +79,6 @@ def texts_of(values: Mapping[str, object]) -> dict[str, str | Sequence[str]]:
             if passages and len(passages) == len(value):
                 texts[header] = passages
     return texts
-
-
-def _unverified_lines(report: PanelReport) -> Iterator[str]:
-    for sentence in report.unverified if report.decision is not Decision.OK else ():
-        yield f'not verified: "{one_line(sentence.text)}": {one_line(sentence.reason)}'
 
 
 def _verdict(report: PanelReport) -> str:

@@ -14,15 +14,8 @@ medium.
                 "Retest",
                 [
                     table_of(
-                        (
-                            (
-                                left("measure", each.name),
-                                spread("value", each, ".3g"),
-                                right("of", each.count),
-                            )
-                            for each in measures
-                        ),
-                        note="Intervals are of 95 %.",
+                        (left("measure", each.name), spread("value", each, ".3g"))
+                        for each in measures
                     ),
                     Bullets(cautions, tone="caution"),
                 ],
@@ -72,12 +65,7 @@ class Bullets:
 class Picture:
     """A picture in a file: Markdown pages link to it, HTML pages embed it.
 
-    Parameters
-    ----------
-    file
-        PNG or SVG, in the folder of the page or below it.
-    alt
-        A description of the picture.
+    `file` is a PNG or SVG in the folder of the page or below it, and `alt` describes the picture.
     """
 
     file: Path
@@ -102,17 +90,9 @@ Block = Paragraph | Bullets | Table | Picture | Plot | Section
 class Report:
     """Findings in a form to be rendered.
 
-    Parameters
-    ----------
-    answer
-        The result in a sentence or two, at the beginning of pages and terminal output.
-    picture
-        A picture that pages show next to the answer.
-    sections
-        The remaining blocks, inside or outside of sections.
-    facts
-        What was examined, on which data and with which settings: signatures, data, seeds; at the
-        end of a page.
+    `answer` is the result in a sentence or two, at the beginning of pages and terminal output, and
+    pages show `picture` next to it. `facts` say at the end of a page what was examined, on which
+    data and with which settings.
     """
 
     title: str
@@ -148,17 +128,17 @@ def tables_of(report: Report) -> dict[str, Table]:
     The key is the title of a table's section, or of the report outside of sections. Repeated titles
     are numbered, as in ``Null control (2)``.
     """
-    tables = list(_titled("page", report.title, report.sections))
+    tables = list(_titled(report.title, report.sections))
     names = numbered(title for title, _ in tables)
     return {name: table for name, (_, table) in zip(names, tables, strict=True)}
 
 
-def _titled(medium: Medium, title: str, blocks: Iterable[Block]) -> Iterator[tuple[str, Table]]:
-    for block in shown_on(medium, blocks):
+def _titled(title: str, blocks: Iterable[Block]) -> Iterator[tuple[str, Table]]:
+    for block in shown_on("page", blocks):
         if isinstance(block, Table):
             yield title, block
         elif isinstance(block, Section):
-            yield from _titled(medium, block.title, block.blocks)
+            yield from _titled(block.title, block.blocks)
 
 
 def _is_filled(medium: Medium, block: Block) -> bool:

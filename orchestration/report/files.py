@@ -24,24 +24,15 @@ def write_report(
 ) -> list[Path]:
     """Write a report into `folder`: as Markdown, as HTML, and its findings as JSON.
 
-    Raise `StoreError` if a file cannot be written, or a picture cannot be read.
-
-    Parameters
-    ----------
-    folder
-        Created if it does not exist; the pictures of the report are in it.
-    page, values
-        Names of the files, without suffixes.
-
-    Returns
-    -------
-    list of Path
-        ``PAGE.md``, ``PAGE.html``, ``VALUES.json``.
+    The folder is created if it does not exist; the pictures of the report are in it. Returns
+    ``PAGE.md``, ``PAGE.html`` and ``VALUES.json``. Raise `StoreError` if a file cannot be written,
+    or a picture cannot be read.
     """
     make_folder(folder)
+    origin = f"Made on {datetime.now(UTC).date().isoformat()} by spanjury {VERSION}"
     texts = {
         folder / f"{page}.md": report_markdown(report, folder=folder),
-        folder / f"{page}.html": report_html(report, origin=_origin()),
+        folder / f"{page}.html": report_html(report, origin=origin),
         folder / f"{values}.json": json_text(data),
     }
     for path, text in texts.items():
@@ -136,11 +127,6 @@ def write_whole(path: Path, data: bytes) -> None:
         with suppress(OSError):
             new.unlink()
         raise _unwritable(path, error) from error
-
-
-def _origin() -> str:
-    """Return the date and the version of a page."""
-    return f"Made on {datetime.now(UTC).date().isoformat()} by spanjury {VERSION}"
 
 
 def _unwritable(path: Path, error: OSError) -> StoreError:

@@ -22,7 +22,7 @@ from spanjury.orchestration.report.document import (
     opening,
     shown_on,
 )
-from spanjury.orchestration.report.page import Page, breakable, page_html, safe, template
+from spanjury.orchestration.report.page import Page, breakable, page_html, safe
 from spanjury.orchestration.report.plot import Plot, plot_svg
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Column, Table, numbered
@@ -45,7 +45,7 @@ def report_html(report: Report, *, origin: str = "") -> str:
     """
     footer = [f"<footer>{safe(origin)}</footer>"] if origin else []
     body = "\n".join((*_content(report, has_contents=True), *footer))
-    return page_html(Page(title=report.title, body=body, style=template(_STYLE)))
+    return page_html(Page(title=report.title, body=body, style=_STYLE.read_text(encoding="utf-8")))
 
 
 def report_fragment(report: Report) -> str:
@@ -64,7 +64,8 @@ def _content(report: Report, *, has_contents: bool) -> Iterator[str]:
     yield "</header>"
     blocks = [*report.sections, closing(report)]
     sections = [section for section in shown_on("page", blocks) if isinstance(section, Section)]
-    anchors = _anchors(sections) if has_contents else []
+    titles = (_anchor(section.title) for section in sections) if has_contents else ()
+    anchors = [_anchor(name) for name in numbered(titles)]
     if len(anchors) >= _MANY_SECTIONS:
         yield _contents(sections, anchors)
     yield "<main>"
@@ -80,12 +81,7 @@ def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
     return f'<nav aria-label="Contents">\n<ul>\n{items}</ul>\n</nav>'
 
 
-def _anchors(sections: Iterable[Section]) -> list[str]:
-    """Return link targets for sections; repeated ones are numbered."""
-    return [_plain(name) for name in numbered(_plain(section.title) for section in sections)]
-
-
-def _plain(title: str) -> str:
+def _anchor(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.casefold()).strip("-") or "section"
 
 

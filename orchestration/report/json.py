@@ -27,15 +27,11 @@ def fields_of(value: object, *, digits: int | None = _DIGITS) -> dict[str, objec
 def plain(value: object, *, digits: int | None = _DIGITS) -> object:
     """Return a dataclass, a named tuple or a container of these as JSON-compatible values.
 
-    Parameters
-    ----------
-    value
-        Numbers, texts, and containers of them; undefined and infinite numbers become None.
-    digits
-        Significant digits of the numbers; None for all.
+    Numbers have `digits` significant digits; None for all. Undefined and infinite ones become None.
     """
     if isinstance(value, float):
-        return _number(value, digits) if math.isfinite(value) else None
+        rounded = float(value if digits is None else f"{value:.{digits}g}")
+        return rounded if math.isfinite(value) else None
     if is_dataclass(value):
         return fields_of(value, digits=digits)
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
@@ -50,7 +46,3 @@ def plain(value: object, *, digits: int | None = _DIGITS) -> object:
 def json_text(value: object) -> str:
     """Return plain values as the text of a JSON file."""
     return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"
-
-
-def _number(value: float, digits: int | None) -> float:
-    return float(value if digits is None else f"{value:.{digits}g}")

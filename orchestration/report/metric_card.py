@@ -7,12 +7,31 @@ from spanjury.judges.core import MetricCard
 
 def card_page(card: MetricCard) -> str:
     """Return the page of a metric, as Markdown."""
-    return "\n".join(_lines(card)) + "\n"
+    facts = dict(card_facts(card))
+    measures, formula = facts.pop("measures"), facts.pop("formula")
+    rows = "\n".join(f"| {heading} | {_cell(fact)} |" for heading, fact in facts.items())
+    model = ":model=FOLDER_OR_NAME" if card.weights else ""
+    command = f"spanjury metrics score texts.jsonl --metric {card.name}{model}"
+    return (
+        f"# {card.title}\n\n{measures}\n\n```text\n{formula}\n```\n\n"
+        f"| | |\n|---|---|\n{rows}\n\n```sh\n{command}\n```\n"
+    )
 
 
 def index_page(cards: Iterable[MetricCard]) -> str:
     """Return the index page with links to the pages of all metrics."""
-    return "\n".join(_index(cards)) + "\n"
+    lines = [
+        "# Metrics",
+        "",
+        "| metric | category | needs | scores | measures |",
+        "|---|---|---|---|---|",
+    ]
+    for card in cards:
+        facts = dict(card_facts(card))
+        link = f"[{card.name}]({card.name}.md)"
+        cells = (link, card.category, facts["needs"], facts["scores"], _cell(card.summary))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
@@ -20,7 +39,8 @@ def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
     yield "metric", card.name if card.name == card.family else f"{card.name} ({card.family})"
     yield "measures", card.summary
     yield "formula", card.formula
-    yield "scores", f"{card.bounds}, {_better(card)}"
+    better = "neither end" if card.direction == "neither" else card.direction
+    yield "scores", f"{card.bounds}, {better} is better"
     yield "levels", ", ".join(card.levels)
     yield "needs", _needs(card)
     yield "category", card.category
@@ -39,47 +59,8 @@ def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
         yield "install", f"pip install 'spanjury[{card.extra}]'"
 
 
-def _index(cards: Iterable[MetricCard]) -> Iterator[str]:
-    yield "# Metrics"
-    yield ""
-    yield "| metric | category | needs | scores | measures |"
-    yield "|---|---|---|---|---|"
-    for card in cards:
-        facts = dict(card_facts(card))
-        link = f"[{card.name}]({card.name}.md)"
-        cells = (link, card.category, facts["needs"], facts["scores"], _cell(card.summary))
-        yield f"| {' | '.join(cells)} |"
-
-
-def _lines(card: MetricCard) -> Iterator[str]:
-    facts = dict(card_facts(card))
-    yield f"# {card.title}"
-    yield ""
-    yield facts.pop("measures")
-    yield ""
-    yield "```text"
-    yield facts.pop("formula")
-    yield "```"
-    yield ""
-    yield "| | |"
-    yield "|---|---|"
-    for heading, fact in facts.items():
-        yield f"| {heading} | {_cell(fact)} |"
-    yield ""
-    yield "```sh"
-    model = ":model=FOLDER_OR_NAME" if card.weights else ""
-    yield f"spanjury metrics score texts.jsonl --metric {card.name}{model}"
-    yield "```"
-
-
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def _better(card: MetricCard) -> str:
-    if card.direction == "neither":
-        return "neither end is better"
-    return f"{card.direction} is better"
 
 
 def _needs(card: MetricCard) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from types import MappingProxyType
 
 from spanjury.judges.core import shown
@@ -25,20 +24,10 @@ _NO_DATA: Mapping[str, str] = MappingProxyType({})
 class Page:
     """A page: its style, its content, and the script that draws it.
 
-    Parameters
-    ----------
-    title
-        Any text.
-    body
-        HTML in which all foreign text is `safe`.
-    style
-        CSS, after the common style of all pages.
-    script
-        JavaScript, run at the end of the body; empty if there is none.
-    data
-        Id of an element -> JSON or other plain text for the script.
-    asks_its_server
-        Whether the script may send requests to the page's own server, and to no other.
+    In `body`, all foreign text is `safe`. The CSS of `style` follows the common style of all pages,
+    and `script` runs at the end of the body. `data` is id of an element -> JSON or other plain text
+    for the script, which may send requests to the page's own server if `asks_its_server`, and to no
+    other.
     """
 
     title: str
@@ -51,7 +40,7 @@ class Page:
 
 def page_html(page: Page) -> str:
     """Return a page as a self-contained file."""
-    style = template(_LOOK) + page.style
+    style = _LOOK.read_text(encoding="utf-8") + page.style
     policy = {
         "default-src": "'none'",
         "style-src": _digest(style),
@@ -75,11 +64,6 @@ def page_html(page: Page) -> str:
             "</body>\n</html>\n",
         )
     )
-
-
-def template(file: Traversable) -> str:
-    """Return the text of a template."""
-    return file.read_text(encoding="utf-8")
 
 
 def safe(text: str) -> str:

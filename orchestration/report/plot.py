@@ -36,16 +36,9 @@ _NEAR = 22.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotPoint:
-    """A point.
+    """A point, with an interval of y if there is one.
 
-    Parameters
-    ----------
-    name
-        Shown when pointing at the point.
-    mark
-        Written beside it: a number or a short word; empty for none.
-    interval
-        Interval of y; None if there is none.
+    Pointing at it shows its `name`. A `mark` is written beside it: a number or a short word.
     """
 
     x: float
@@ -62,12 +55,7 @@ class Plot:
 
     Numbers on the y-axis have the format of agreement in tables, without a zero before the point.
     Points with infinite or undefined coordinates are not drawn. Only pages show it; Markdown has
-    its caption.
-
-    Parameters
-    ----------
-    alt
-        A description of the plot, for readers who cannot see it, and as its caption.
+    its caption, `alt`, which describes the plot for readers who cannot see it.
     """
 
     points: Sequence[PlotPoint]
@@ -95,13 +83,7 @@ class Axis(NamedTuple):
 
 
 def axis_of(values: Sequence[float]) -> Axis:
-    """Return an axis that contains all `values`, with round ticks.
-
-    Examples
-    --------
-    >>> axis_of([0.0, 10.0]).ticks
-    (0.0, 2.5, 5.0, 7.5, 10.0)
-    """
+    """Return an axis that contains all `values`, with round ticks."""
     low, high = min(values), max(values)
     largest = max(abs(low), abs(high), 1.0)
     spread = high - low if high - low > _ALIKE * largest else largest
@@ -121,12 +103,14 @@ def plot_svg(plot: Plot) -> str:
     across = axis_of([point.x for point in points])
     ends = [end for point in points for end in point.interval or () if math.isfinite(end)]
     up = axis_of([*(point.y for point in points), *ends])
+    # Important points are drawn last, so that they are on top.
+    ordered = sorted(points, key=lambda point: (point.kind == "line", point.kind == "other"))
     return "\n".join(
         (
             f'<svg class="plot" role="img" aria-label="{safe(plot.alt)}" {size}>',
             *_frame(plot, across, up),
             *_line(points, across, up),
-            *(line for point in _in_order(points) for line in _point(point, across, up)),
+            *(line for point in ordered for line in _point(point, across, up)),
             *_marks(points, across, up),
             "</svg>",
         )
@@ -137,11 +121,6 @@ def _step(least: float) -> float:
     """Return the least round number that is not below `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(factor * power for factor in _STEPS if factor * power >= least * (1 - 1e-9))
-
-
-def _in_order(points: Sequence[PlotPoint]) -> list[PlotPoint]:
-    """Return points in drawing order, so that important ones are on top."""
-    return sorted(points, key=lambda point: (point.kind == "line", point.kind == "other"))
 
 
 def _x(value: float, axis: Axis) -> str:
@@ -262,12 +241,8 @@ def placed_marks(
     A mark without a free corner is left out: it would overlap something, or seem to belong to
     another point. So is the second of two points at the same position.
 
-    Parameters
-    ----------
-    marks
-        x and y of the point, and the text; earlier ones take precedence.
-    points
-        All points that must stay visible.
+    `marks` are x and y of the point, and the text; earlier ones take precedence. All of `points`
+    must stay visible.
     """
     placed: list[Mark] = []
     marked = set[tuple[float, float]]()
@@ -275,17 +250,17 @@ def placed_marks(
         if (x, y) in marked:
             continue
         taken = [mark.box for mark in placed]
-        taken += [_around(*point) for point in points if point != (x, y)]
+        taken += [
+            Box(across - _ROUND, up - _NEAR, across + _ROUND, up + _NEAR)
+            for across, up in points
+            if (across, up) != (x, y)
+        ]
         for mark in _corners(x, y, text):
             if within.holds(mark.box) and not any(map(mark.box.meets, taken)):
                 placed.append(mark)
                 marked.add((x, y))
                 break
     return placed
-
-
-def _around(x: float, y: float) -> Box:
-    return Box(x - _ROUND, y - _NEAR, x + _ROUND, y + _NEAR)
 
 
 def _corners(x: float, y: float, text: str) -> tuple[Mark, ...]:

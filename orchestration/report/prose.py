@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 Style = Literal["plain", "strong", "emphasis", "code"]
 
@@ -63,18 +63,13 @@ def prose(template: str, /, *values: Prose | float) -> tuple[str | Styled, ...]:
 
 
 def _pieces(match: re.Match[str], values: Iterator[Prose | float]) -> tuple[str | Styled, ...]:
-    match match.lastgroup:
-        case "strong":
-            return (strong(match["strong"]),)
-        case "emphasis":
-            return (emphasis(match["emphasis"]),)
-        case "code":
-            return (code(match["code"]),)
-        case _:
-            value = next(values)
-            if isinstance(value, tuple):
-                return value
-            return (value if isinstance(value, Styled) else str(value),)
+    style = match.lastgroup
+    if style != "value":
+        return (Styled(match[style or 0], cast("Style", style)),)  # the groups have their names
+    value = next(values)
+    if isinstance(value, tuple):
+        return value
+    return (value if isinstance(value, Styled) else str(value),)
 
 
 def joined(texts: Iterable[Prose]) -> tuple[str | Styled, ...]:

@@ -77,12 +77,8 @@ Value = str | float | None
 class Column:
     """A column of a table.
 
-    Parameters
-    ----------
-    wrap
-        Whether a terminal wraps its cells; by default text is wrapped, numbers are not.
-    max_width
-        Most characters on a terminal.
+    A terminal wraps its cells if `wrap`; by default text is wrapped, numbers are not. There it has
+    at most `max_width` characters.
     """
 
     heading: str
@@ -102,14 +98,8 @@ class Column:
 class Cell:
     """A cell of a table.
 
-    Parameters
-    ----------
-    value
-        Text or a number; None and NaN are shown as `-`.
-    spec
-        Format of the number, as in `numbers.figure`.
-    note
-        A remark after the value, such as `(20)`.
+    A missing number, None or NaN, is shown as `-`, and others in the format `spec` of `figure`.
+    `note` is a remark after the value, such as `(20)`.
     """
 
     value: Value
@@ -143,17 +133,14 @@ class Bounded(Protocol):
     @property
     def value(self) -> float:
         """The value."""
-        ...
 
     @property
     def low(self) -> float:
         """The low end of its interval."""
-        ...
 
     @property
     def high(self) -> float:
         """The high end of its interval."""
-        ...
 
 
 def estimate_cell(estimate: Bounded | None, spec: str = "", *, note: str = "") -> Cell:
@@ -177,12 +164,8 @@ class Row:
 class Table:
     """A table; `table` builds one from simpler values.
 
-    Raises `ValueError` if the cells of a row do not match the columns.
-
-    Parameters
-    ----------
-    title, note
-        Text above and below it; on a terminal a table without a title has that of its section.
+    `title` and `note` are above and below it; on a terminal a table without a title has that of its
+    section. Raises `ValueError` if the cells of a row do not match the columns.
     """
 
     columns: tuple[Column, ...]

@@ -15,12 +15,7 @@ _PREFIX = "Value error, "
 def invalid_fields(problems: Iterable[Mapping[str, Any]], *, unknown: str) -> list[tuple[str, str]]:
     """Return each field at fault, such as ``inputs.Context.2``, with what is expected of it.
 
-    Parameters
-    ----------
-    problems
-        The errors of a `ValidationError`.
-    unknown
-        The words about a field that does not exist.
+    `problems` are the errors of a `ValidationError`; `unknown` says that a field does not exist.
     """
     named = ((_path(each["loc"]), _detail(each, unknown=unknown)) for each in problems)
     return list(dict.fromkeys(named))

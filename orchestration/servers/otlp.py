@@ -46,10 +46,10 @@ async def serving_traces(
     app.router.add_post(PATH, routes.take)
     app.router.add_get("/healthz", routes.health)
     with listening(host, port) as listener:
-        # Invalid HTTP by clients is not worth logging, and gzip is decompressed within a limit
-        # here.
-        runner = web.AppRunner(
-            app, access_log=None, logger=_silent(), shutdown_timeout=1.0, auto_decompress=False
+        silent = logging.getLogger(f"{__name__}.http")
+        silent.disabled = True  # invalid HTTP by clients is not worth logging
+        runner = web.AppRunner(  # gzip is decompressed here, within a limit
+            app, access_log=None, logger=silent, shutdown_timeout=1.0, auto_decompress=False
         )
         await runner.setup()
         try:
@@ -126,13 +126,6 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     if not unpacker.eof:
         raise DataError("the body is not gzip: it ends too early")
     return data
-
-
-def _silent() -> logging.Logger:
-    """Return a logger that drops everything."""
-    logger = logging.getLogger(f"{__name__}.http")
-    logger.disabled = True
-    return logger
 
 
 def _is_foreign(request: web.Request, *, is_local: bool) -> bool:

@@ -1,6 +1,5 @@
 """The flags for the data to judge: texts, tasks and aspects."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -63,8 +62,7 @@ TextsFlag = Annotated[
     Flag("File of the judged texts, needed for a results file outside a run's folder.", "FILE"),
 ]
 RunOrResults = Annotated[
-    Path,
-    typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
+    Path, typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results.")
 ]
 RowLimit = Annotated[int | None, Flag("Use only the first N rows.", min=1, env=True)]
 FileLimit = Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)]
@@ -79,7 +77,6 @@ def require_model(
         raise ConfigError(f"only a model can judge {what}: add --model NAME")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DataFlags(Flags, title="Texts and aspects"):
     """The texts to judge, and the aspects to judge them on."""
 

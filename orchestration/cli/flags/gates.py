@@ -1,6 +1,5 @@
 """The flags that state requirements: a run exits with 5 if its texts do not meet them."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,33 +11,19 @@ with lazily():
     from spanjury.orchestration.studies.failing import gate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemandFlags(Flags, title="Limits"):
+class DemandFlags(Flags, title="Limits", have_env=True):
     """The flags that state which results must not pass."""
 
     fail_on: Annotated[
         tuple[str, ...],
-        Flag(
-            "Exit with 5 if a report meets CONDITION ('severity>=4'); repeatable.",
-            "CONDITION",
-            env=True,
-        ),
+        Flag("Exit with 5 if a report meets CONDITION ('severity>=4'); repeatable.", "CONDITION"),
     ] = ()
     fail_under: Annotated[
         tuple[str, ...],
-        Flag(
-            "Exit with 5 if a mean score is below SCORE (consistency=4); repeatable.",
-            "SCORE",
-            env=True,
-        ),
+        Flag("Exit with 5 if a mean score is below SCORE (consistency=4); repeatable.", "SCORE"),
     ] = ()
     max_flagged: Annotated[
-        str | None,
-        Flag(
-            "Exit with 5 if more than SHARE (5%) of the texts are faulty.",
-            "SHARE",
-            env=True,
-        ),
+        str | None, Flag("Exit with 5 if more than SHARE (5%) of the texts are faulty.", "SHARE")
     ] = None
 
     def __post_init__(self) -> None:
@@ -58,7 +43,6 @@ class DemandFlags(Flags, title="Limits"):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GateFlags(DemandFlags, title="Limits"):
     """The requirements on a run, and the flags that say how failing rows are reported."""
 
@@ -67,15 +51,12 @@ class GateFlags(DemandFlags, title="Limits"):
         Flag(
             "'github' prints failing rows as annotations of a GitHub workflow, and prints"
             " no texts.",
-            env=True,
             rare=True,
         ),
     ] = "none"
     sarif: Annotated[
         Path | None,
-        Flag(
-            "Write the rows that fail --fail-on to this file, in SARIF format.", env=True, rare=True
-        ),
+        Flag("Write the rows that fail --fail-on to this file, in SARIF format.", rare=True),
     ] = None
 
     def __post_init__(self) -> None:

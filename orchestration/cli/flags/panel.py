@@ -1,6 +1,6 @@
 """The flags for judging: panels, models, and calls to models."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,11 +16,7 @@ with lazily():
 
 ModelBaseUrls = Annotated[
     tuple[str, ...],
-    Flag(
-        "URL of the model's server, or env:VARIABLE; repeatable.",
-        "URL",
-        env=True,
-    ),
+    Flag("URL of the model's server, or env:VARIABLE; repeatable.", "URL", env=True),
 ]
 Tokenizer = Annotated[
     Path | None,
@@ -44,51 +40,36 @@ Workers = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallFlags(Flags, title="Calls to models"):
+class CallFlags(Flags, title="Calls to models", are_rare=True, have_env=True):
     """The flags about calls to models."""
 
     client: Annotated[
         Literal["lean"] | None,
-        Flag(
-            "'lean' uses less CPU, but needs a server with OpenAI's interface.", env=True, rare=True
-        ),
+        Flag("'lean' uses less CPU, but needs a server with OpenAI's interface."),
     ] = None
     via: Annotated[
-        Literal["fast"] | None,
-        Flag("Old spelling of '--client lean'.", hidden=True, env=True, rare=True),
+        Literal["fast"] | None, Flag("Old spelling of '--client lean'.", hidden=True)
     ] = None
     max_connections: Annotated[
-        int | None,
-        Flag("Maximum concurrent calls to each server; 8 by default.", min=1, env=True, rare=True),
+        int | None, Flag("Maximum concurrent calls to each server; 8 by default.", min=1)
     ] = None
     min_connections: Annotated[
-        int | None,
-        Flag(
-            "Minimum concurrent calls to an overloaded server; 1 by default.",
-            min=1,
-            env=True,
-            rare=True,
-        ),
+        int | None, Flag("Minimum concurrent calls to an overloaded server; 1 by default.", min=1)
     ] = None
     requests_per_minute: Annotated[
-        int | None, Flag("Maximum calls to each model per minute.", min=1, env=True, rare=True)
+        int | None, Flag("Maximum calls to each model per minute.", min=1)
     ] = None
     tokens_per_minute: Annotated[
-        int | None, Flag("Maximum tokens of each model per minute.", min=1, env=True, rare=True)
+        int | None, Flag("Maximum tokens of each model per minute.", min=1)
     ] = None
     tokenizer: Tokenizer = None
     timeout: Annotated[
-        float | None,
-        Flag("Time limit for one call; 120 by default.", "SECONDS", min=0.1, env=True, rare=True),
+        float | None, Flag("Time limit for one call; 120 by default.", "SECONDS", min=0.1)
     ] = None
     attempts: Annotated[
         int | None,
         Flag(
-            "Maximum attempts for a failing call; 4 by default. A timeout is retried once.",
-            min=1,
-            env=True,
-            rare=True,
+            "Maximum attempts for a failing call; 4 by default. A timeout is retried once.", min=1
         ),
     ] = None
 
@@ -113,42 +94,27 @@ class CallFlags(Flags, title="Calls to models"):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringFlags(Flags, title="Scores and spans of the panel"):
+class ScoringFlags(Flags, title="Scores and spans of the panel", are_rare=True, have_env=True):
     """The flags that say how the judges' reports are combined."""
 
     aggregate: Annotated[
-        str | None, Flag("How to combine the judges' scores; mean by default.", env=True, rare=True)
+        str | None, Flag("How to combine the judges' scores; mean by default.")
     ] = None
     consolidate: Annotated[
-        str | None,
-        Flag(
-            "How to merge the judges' spans: by rules, the default, or by an agent.",
-            env=True,
-            rare=True,
-        ),
+        str | None, Flag("How to merge the judges' spans: by rules, the default, or by an agent.")
     ] = None
     score: Annotated[
         str | None,
         Flag(
-            "How to score with the panel: aggregate, the default, or from-spans[:option=value,…].",
-            env=True,
-            rare=True,
+            "How to score with the panel: aggregate, the default, or from-spans[:option=value,…]."
         ),
     ] = None
     calibration: Annotated[
-        Path | None,
-        Flag(
-            "Calibration file that 'spanjury calibrate' wrote for this panel.", env=True, rare=True
-        ),
+        Path | None, Flag("Calibration file that 'spanjury calibrate' wrote for this panel.")
     ] = None
     cascade: Annotated[
         Path | None,
-        Flag(
-            "TOML file of a cascade: which judges to ask first, and when to ask the others.",
-            env=True,
-            rare=True,
-        ),
+        Flag("TOML file of a cascade: which judges to ask first, and when to ask the others."),
     ] = None
 
     def applied(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
@@ -172,7 +138,6 @@ def with_workers(panel: "configs.PanelConfig", workers: str | None) -> "configs.
     return panel.with_workers(int(workers))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PanelFlags(Flags, title="Judges"):
     """The flags that name judges and models."""
 
@@ -180,11 +145,7 @@ class PanelFlags(Flags, title="Judges"):
         tuple[str, ...], Flag("Judge to use: NAME or NAME:option=value,…; repeatable.", env=True)
     ] = ()
     panel: Annotated[
-        Path | None,
-        Flag(
-            "TOML file of the panel; 'best' and 'tuned' add a checker.",
-            env=True,
-        ),
+        Path | None, Flag("TOML file of the panel; 'best' and 'tuned' add a checker.", env=True)
     ] = None
     model: Annotated[
         tuple[str, ...],
@@ -221,7 +182,9 @@ class PanelFlags(Flags, title="Judges"):
         panel = self._within_budget(self.scoring.applied(judging))
         called = replace(
             panel,
-            models=tuple(map(self._called, panel.models)),
+            models=tuple(
+                self.calls.applied(model, base_url=self.model_base_url) for model in panel.models
+            ),
             seed=panel.seed if self.seed is None else self.seed,
         )
         return with_workers(called, self.workers)
@@ -235,9 +198,6 @@ class PanelFlags(Flags, title="Judges"):
                 " whole run with --max-cost, --max-calls or --max-tokens-total"
             )
         return replace(panel, cascade=replace(panel.cascade, budget=self.budget))
-
-    def _called(self, model: "configs.ModelConfig | str") -> "configs.ModelConfig | str":
-        return self.calls.applied(model, base_url=self.model_base_url)
 
     def _with_judges(self, before: "configs.PanelConfig") -> "configs.PanelConfig":
         if self.panel is None:
@@ -257,7 +217,6 @@ def _with_marks(seat: "configs.SeatConfig") -> "configs.SeatConfig":
     return replace(seat, options={**seat.options, examples.EXAMPLES: rows})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WriterFlags(Flags, title="Generated perturbations"):
     """The flags that name the model that writes perturbed texts or explanations."""
 

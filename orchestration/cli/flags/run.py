@@ -1,6 +1,6 @@
 """The flags that end a run early, and that say what it prints and who sends its batches."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -39,22 +39,17 @@ MaxSeconds = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitFlags(Flags, title="Limits"):
+class LimitFlags(Flags, title="Limits", have_env=True):
     """The flags that end a run early."""
 
     max_cost: MaxCost = None
     max_calls: Annotated[
-        int | None,
-        Flag("Stop and exit with 4 after this many calls to models.", min=1, env=True, rare=True),
+        int | None, Flag("Stop and exit with 4 after this many calls to models.", min=1, rare=True)
     ] = None
     max_tokens_total: Annotated[
         int | None,
         Flag(
-            "Stop and exit with 4 after this many tokens of prompts and replies.",
-            min=1,
-            env=True,
-            rare=True,
+            "Stop and exit with 4 after this many tokens of prompts and replies.", min=1, rare=True
         ),
     ] = None
     max_seconds: MaxSeconds = None
@@ -64,7 +59,6 @@ class LimitFlags(Flags, title="Limits"):
             "Stop and exit with 1 if a model has not answered for this long; 60 by default.",
             "SECONDS",
             min=0.0,
-            env=True,
             rare=True,
         ),
     ] = None
@@ -76,7 +70,6 @@ class LimitFlags(Flags, title="Limits"):
             "SHARE",
             min=0.0,
             max=1.0,
-            env=True,
             rare=True,
         ),
     ] = None
@@ -86,12 +79,11 @@ class LimitFlags(Flags, title="Limits"):
             "Number of recent rows that --min-usable looks at; 50 by default.",
             "ROWS",
             min=1,
-            env=True,
             rare=True,
         ),
     ] = None
     no_preflight: Annotated[
-        bool, Flag("Do not send each model a short test question first.", env=True, rare=True)
+        bool, Flag("Do not send each model a short test question first.", rare=True)
     ] = False
 
     def limits(self, before: "metering.Limits | None" = None) -> "metering.Limits":
@@ -115,7 +107,6 @@ class LimitFlags(Flags, title="Limits"):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogFlags(Flags, title="Output"):
     """The flags about progress and logs."""
 
@@ -123,16 +114,12 @@ class LogFlags(Flags, title="Output"):
     log_file: LogFile = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShowFlags(LogFlags):
+class ShowFlags(LogFlags, have_env=True):
     """The flags about the report of a run, and the share of it that must have a score."""
 
-    json: Annotated[
-        bool, Flag("Print result rows as JSON Lines instead of a report.", env=True)
-    ] = False
+    json: Annotated[bool, Flag("Print result rows as JSON Lines instead of a report.")] = False
     show: Annotated[
-        str,
-        Flag("Texts to print: first:N, worst:N, failures, all or none.", "WHICH", env=True),
+        str, Flag("Texts to print: first:N, worst:N, failures, all or none.", "WHICH")
     ] = "first:3"
     min_coverage: Annotated[
         float,
@@ -141,7 +128,6 @@ class ShowFlags(LogFlags):
             "SHARE",
             min=0.0,
             max=1.0,
-            env=True,
         ),
     ] = 0.0
 
@@ -149,28 +135,20 @@ class ShowFlags(LogFlags):
         Shown.parse(self.show)  # finds an invalid flag before the run begins
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchFlags(Flags, title="Batches"):
+class BatchFlags(Flags, title="Batches", are_rare=True, have_env=True):
     """The flags that say who sends batches, and where their files are.
 
     Raises `ConfigError` if the provider should receive them and files are named, too.
     """
 
     batch_api: Annotated[
-        bool,
-        Flag(
-            "Use the provider's batch API: half the price, replies within 24 hours.",
-            env=True,
-            rare=True,
-        ),
+        bool, Flag("Use the provider's batch API: half the price, replies within 24 hours.")
     ] = False
     batch_out: Annotated[
-        Path | None,
-        Flag("Write unanswered requests to this file, and send none.", env=True, rare=True),
+        Path | None, Flag("Write unanswered requests to this file, and send none.")
     ] = None
     batch_in: Annotated[
-        Path | None,
-        Flag("Read replies from this batch output, and send no request.", env=True, rare=True),
+        Path | None, Flag("Read replies from this batch output, and send no request.")
     ] = None
 
     def __post_init__(self) -> None:

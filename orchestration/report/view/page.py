@@ -7,7 +7,7 @@ function, joined here from files with one part each.
 from collections.abc import Mapping
 from importlib.resources import files
 
-from spanjury.orchestration.report.page import Page, page_html, safe, template
+from spanjury.orchestration.report.page import Page, page_html, safe
 
 _TEMPLATES = files("spanjury.orchestration.report.view") / "templates"
 _PARTS = (
@@ -39,43 +39,34 @@ _PARTS = (
     "row",
     "keys",
     "help",
+    "marks_kept",
+    "marks_spans",
+    "marks_editor",
+    "marks_dialog",
+    "marks_text",
+    "marks",
+    "start",
 )
 """Parts of the script, in order: at its top level, a part only uses earlier parts."""
 _STYLES = ("colours", "frame", "list", "text", "trajectory", "row", "marks", "narrow")
-_EXTRA_PARTS = ("marks_kept", "marks_spans", "marks_editor", "marks_dialog", "marks_text", "marks")
-"""Parts that register with `addPart`; included if their files exist."""
 _RUNS_PARTS = ("elements", "words", "address", "runs")
 _RUNS_STYLES = ("colours", "runs")
 
 
-def view_page(title: str, *, blocks: Mapping[str, str], is_served: bool) -> str:
-    """Return the page as HTML.
+def view_page(title: str, *, blocks: Mapping[str, str] | None = None) -> str:
+    """Return the page as HTML; the names of the runs are in the head of the data.
 
-    Parameters
-    ----------
-    title
-        Any text; the names of the runs are in the head of the data.
-    blocks
-        Id -> text, as in `Page.data`: ``head`` as JSON, every other block as a JSON string of
-        base64 of gzip of JSON. Empty if the page is served.
-    is_served
-        Whether the page requests its data from its server; only then may it send requests.
-
-    Raises
-    ------
-    ValueError
-        If a page that is not served has no ``head``, or a served page has blocks.
+    `blocks` are id -> text, as in `Page.data`: ``head`` as JSON, every other block as a JSON string
+    of base64 of gzip of JSON. Without them, the page requests its data from its server.
     """
-    if is_served == ("head" in blocks):
-        raise ValueError(f"a page is served or holds a head, got blocks {sorted(blocks)}")
     return page_html(
         Page(
             title=title,
-            body=template(_TEMPLATES / "view.html").replace("{title}", safe(title)),
-            style="".join(_texts(_STYLES, ending="css")),
-            script=_script((*_PARTS, *_EXTRA_PARTS, "start")),
-            data=blocks,
-            asks_its_server=is_served,
+            body=_text("view.html").replace("{title}", safe(title)),
+            style="".join(_text(f"{name}.css") for name in _STYLES),
+            script=_script(_PARTS),
+            data=blocks or {},
+            asks_its_server=not blocks,
         )
     )
 
@@ -83,18 +74,13 @@ def view_page(title: str, *, blocks: Mapping[str, str], is_served: bool) -> str:
 def runs_page(title: str, *, runs: str = "") -> str:
     """Return the page of a list of runs as HTML.
 
-    Parameters
-    ----------
-    title
-        Any text.
-    runs
-        The described runs as JSON; empty if the page requests them from its server.
+    `runs` are the described runs as JSON; empty if the page requests them from its server.
     """
     return page_html(
         Page(
             title=title,
-            body=template(_TEMPLATES / "runs.html").replace("{title}", safe(title)),
-            style="".join(_texts(_RUNS_STYLES, ending="css")),
+            body=_text("runs.html").replace("{title}", safe(title)),
+            style="".join(_text(f"{name}.css") for name in _RUNS_STYLES),
             script=_script(_RUNS_PARTS),
             data={"described": runs} if runs else {},
             asks_its_server=not runs,
@@ -103,14 +89,9 @@ def runs_page(title: str, *, runs: str = "") -> str:
 
 
 def _script(names: tuple[str, ...]) -> str:
-    parts = "\n".join(_texts(names, ending="js"))
+    parts = "\n".join(_text(f"{name}.js") for name in names)
     return f'\n"use strict";\n(() => {{\n{parts}}})();\n'
 
 
-def _texts(names: tuple[str, ...], *, ending: str) -> list[str]:
-    files_of_parts = ((name, _TEMPLATES / f"{name}.{ending}") for name in names)
-    return [
-        template(file)
-        for name, file in files_of_parts
-        if name not in _EXTRA_PARTS or file.is_file()
-    ]
+def _text(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")

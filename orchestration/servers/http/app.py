@@ -6,30 +6,21 @@ from starlette.exceptions import HTTPException
 
 from spanjury.judges.core.lazy import Once
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.servers.http.answers import (
-    AspectAnswer,
-    Health,
-    PanelAnswer,
-    PanelList,
-    TaskAnswer,
-    TaskList,
-)
+from spanjury.orchestration.servers.http import answers
 from spanjury.orchestration.servers.http.batches import batch_routes
 from spanjury.orchestration.servers.http.bodies import BoundedBodies
 from spanjury.orchestration.servers.http.check_stream import stream_routes
 from spanjury.orchestration.servers.http.checks import DirectChecks, check_routes
 from spanjury.orchestration.servers.http.gate import Gate
 from spanjury.orchestration.servers.http.metrics import CONTENT_TYPE
-from spanjury.orchestration.servers.http.pages import describe, problems
+from spanjury.orchestration.servers.http.pages import describe, problems, texts
 from spanjury.orchestration.servers.http.problems import (
     ProblemError,
     answer_http_error,
     answer_invalid,
     answer_problem,
-    answer_quota,
 )
 from spanjury.orchestration.servers.http.service import OpenPanel, Service
-from spanjury.orchestration.services.serving.quotas import QuotaError
 
 
 def create_app(service: Service) -> Gate:
@@ -65,7 +56,6 @@ def _framed(*routers: APIRouter) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.add_exception_handler(ProblemError, answer_problem)
-    app.add_exception_handler(QuotaError, answer_quota)
     app.add_exception_handler(RequestValidationError, answer_invalid)
     app.add_exception_handler(HTTPException, answer_http_error)
     app.add_exception_handler(Exception, _answer_failure)
@@ -82,16 +72,18 @@ def _answer_failure(_: Request, __: Exception) -> Response:
 def operation_routes(service: Service) -> APIRouter:
     """Return the routes of lists and metrics."""
     router = APIRouter()
-    tasks = _tasks(Catalogue.load(*service.settings.aspects_files))
+    tasks = _tasks(Catalogue.load(*service.settings.batches.aspects_files))
 
     @router.get("/v1/judges", tags=["names"], responses=problems("service-starting"))
-    async def judges() -> PanelList:
+    async def judges() -> answers.PanelList:
         """List the panels that requests can name, and their judges."""
         _ = service.jobs  # raises until all panels are open
-        return PanelList(panels=[_panel(panel) for _, panel in sorted(service.panels.items())])
+        return answers.PanelList(
+            panels=[_panel(panel) for _, panel in sorted(service.panels.items())]
+        )
 
     @router.get("/v1/aspects", tags=["names"], responses=problems())
-    async def aspects() -> TaskList:
+    async def aspects() -> answers.TaskList:
         """List the tasks and aspects that requests can name."""
         return tasks
 
@@ -99,13 +91,7 @@ def operation_routes(service: Service) -> APIRouter:
         "/metrics",
         tags=["operation"],
         response_class=Response,
-        responses={
-            **problems(),
-            200: {
-                "description": "Figures for Prometheus.",
-                "content": {"text/plain": {"schema": {"type": "string"}}},
-            },
-        },
+        responses={**problems(), **texts("Figures for Prometheus.", "text/plain")},
     )
     async def metrics() -> Response:
         """Return figures for Prometheus."""
@@ -119,14 +105,14 @@ def health_routes(service: Service) -> APIRouter:
     router = APIRouter(tags=["operation"])
 
     @router.get("/healthz")
-    async def healthz() -> Health:
+    async def healthz() -> answers.Health:
         """Say that the process is up."""
-        return Health(status="ok")
+        return answers.Health(status="ok")
 
     @router.get(
         "/readyz", responses=problems("disk-not-writable", "service-starting", "service-closing")
     )
-    async def readyz() -> Health:
+    async def readyz() -> answers.Health:
         """Say whether requests are taken on: panels are open, and the service is to stay.
 
         After a batch could not be written, it says so until there is room again.
@@ -134,14 +120,14 @@ def health_routes(service: Service) -> APIRouter:
         service.require_ready()
         if fault := await service.jobs.fault():
             raise ProblemError("disk-not-writable", fault)
-        return Health(status="ok")
+        return answers.Health(status="ok")
 
     return router
 
 
-def _panel(opened: OpenPanel) -> PanelAnswer:
+def _panel(opened: OpenPanel) -> answers.PanelAnswer:
     panel = opened.panel
-    return PanelAnswer(
+    return answers.PanelAnswer(
         name=opened.name,
         judges=[seat.name for seat in panel.seats],
         aggregation="from-spans" if panel.span_score else panel.aggregation_name,
@@ -149,15 +135,15 @@ def _panel(opened: OpenPanel) -> PanelAnswer:
     )
 
 
-def _tasks(catalogue: Catalogue) -> TaskList:
-    return TaskList(
+def _tasks(catalogue: Catalogue) -> answers.TaskList:
+    return answers.TaskList(
         tasks=[
-            TaskAnswer(
+            answers.TaskAnswer(
                 name=task.name,
                 aliases=list(task.aliases),
                 input_headers=list(task.input_headers),
                 aspects=[
-                    AspectAnswer(
+                    answers.AspectAnswer(
                         name=aspect.name,
                         definition=aspect.definition,
                         inputs=None if aspect.inputs is None else list(aspect.inputs),

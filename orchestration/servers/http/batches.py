@@ -16,19 +16,13 @@ from starlette.types import Receive
 
 from spanjury.judges.core import ConfigError, StoreError, hide
 from spanjury.judges.tasks import Rubric
+from spanjury.orchestration.servers.http import bodies
 from spanjury.orchestration.servers.http.answers import BatchAnswer, BatchList
 from spanjury.orchestration.servers.http.asked import BatchQuery
-from spanjury.orchestration.servers.http.bodies import (
-    BATCHES,
-    CLOSE,
-    announced,
-    read_on,
-    stream_body,
-)
-from spanjury.orchestration.servers.http.pages import problems
-from spanjury.orchestration.servers.http.problems import ProblemError
+from spanjury.orchestration.servers.http.limits import ServiceLimits
+from spanjury.orchestration.servers.http.pages import JUDGING, problems, texts
+from spanjury.orchestration.servers.http.problems import ProblemError, quota_problems
 from spanjury.orchestration.servers.http.service import BUSY, Service, tenant_of
-from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services.serving.batches.batch import BadRowsError, Batch, Submission
 from spanjury.orchestration.services.serving.batches.jobs import BatchJobs
 from spanjury.orchestration.services.serving.batches.records import BatchFolder
@@ -36,22 +30,7 @@ from spanjury.orchestration.services.serving.batches.records import BatchFolder
 _LINE = re.compile(r"line (\d+): (.*)", re.DOTALL)
 _SHOWN = 20
 _ROWS = "application/x-ndjson"
-_SUBMITTED = problems(
-    "body-invalid",
-    "body-too-large",
-    "body-too-slow",
-    "disk-not-writable",
-    "media-type-not-supported",
-    "panel-not-found",
-    "quota-reached",
-    "quota-used-up",
-    "request-not-understood",
-    "rows-invalid",
-    "service-closing",
-    "service-starting",
-    "too-busy",
-    "too-many-rows",
-)
+_SUBMITTED = problems(*JUDGING, "disk-not-writable", "rows-invalid", "too-many-rows")
 _BATCH_PROBLEMS = problems("batch-not-found", "service-starting")
 _BODY: dict[str, Any] = {
     "requestBody": {
@@ -61,22 +40,16 @@ _BODY: dict[str, Any] = {
         "content": {_ROWS: {"schema": {"type": "string"}}},
     }
 }
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Events `progress` with a `BatchAnswer` as JSON; the last one is `end`.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
-}
-_RESULTS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "One `ResultRow` as JSON per line, in the order of the rows.",
-        "content": {_ROWS: {"schema": {"type": "string"}}},
-    }
-}
+_STREAM = texts(
+    "Events `progress` with a `BatchAnswer` as JSON; the last one is `end`.", "text/event-stream"
+)
+_RESULTS = texts("One `ResultRow` as JSON per line, in the order of the rows.", _ROWS)
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment is sent, so that no proxy closes the stream."""
 _PAUSE = 0.25
 """Least seconds between two events."""
+_BODY_SECONDS = 600.0
+"""Seconds for the rows of a batch to arrive."""
 _GZIP = b"\x1f\x8b"
 _PIECE = 2**16
 
@@ -106,7 +79,7 @@ def _add_submission(router: APIRouter, service: Service) -> None:
         """
         service.panel(query.panel)
         jobs, owner = service.jobs, tenant_of(request)
-        service.require_room(BATCHES, owner)  # others may have come since the gate checked
+        service.require_room(bodies.BATCHES, owner)  # others may have come since the gate checked
         try:
             async with jobs.receiving(owner) as folder, _disk(service, request) as limits:
                 rows = await receive_rows(request.receive, folder.data, limits)
@@ -114,7 +87,7 @@ def _add_submission(router: APIRouter, service: Service) -> None:
                     batch = await _submitted(jobs, folder, query=query, owner=owner)
         except StoreError as error:
             raise ProblemError(
-                "disk-not-writable", await jobs.fault(), headers={**BUSY, **CLOSE}
+                "disk-not-writable", await jobs.fault(), headers={**BUSY, **bodies.CLOSE}
             ) from error
         headers = {"Location": f"/v1/batches/{batch.record.id}"}
         return _json(batch, status=202, headers=headers)
@@ -214,9 +187,9 @@ async def _disk(service: Service, request: Request) -> AsyncIterator[ServiceLimi
         yield limits
         return
     used, free_again = await service.jobs.disk(owner)
-    size = announced(request.headers) or min(limits.batch_body, ledger.left(used))
-    with ledger.arriving(size, used=used, free_again=free_again):
-        yield replace(limits, batch_body=size)
+    size = bodies.announced(request.headers) or min(limits.max_batch_body, ledger.left(used))
+    with quota_problems(), ledger.arriving(size, used=used, free_again=free_again):
+        yield replace(limits, max_batch_body=size)
 
 
 async def _submitted(
@@ -241,7 +214,6 @@ async def _submitted(
 
 
 def _row(problem: str) -> dict[str, object]:
-    """Return the problem of a row, and its line."""
     match = _LINE.fullmatch(problem)
     if match is None:
         return {"line": None, "detail": problem}
@@ -266,12 +238,8 @@ async def events(
 ) -> AsyncIterator[bytes]:
     """Yield events until the batch or the service ends.
 
-    Parameters
-    ----------
-    body
-        Returns the data of an event.
-    after
-        The id of the last event that the client received; empty if there is none.
+    `body` returns the data of an event. `after` is the id of the last event that the client
+    received; empty if there is none.
     """
     sent = after
     while True:
@@ -310,16 +278,16 @@ async def receive_rows(receive: Receive, path: Path, limits: ServiceLimits) -> i
     if the file cannot be written.
     """
     bounds = _Bounds(limits)
-    pieces = stream_body(receive, most=limits.batch_body, seconds=limits.batch_body_seconds)
+    pieces = bodies.stream_body(receive, most=limits.max_batch_body, seconds=_BODY_SECONDS)
     try:
         async with await anyio.open_file(path, "wb") as file:
             async for piece in pieces:
                 if problem := bounds.problem(piece):
-                    await read_on(pieces)
+                    await bodies.read_on(pieces)
                     raise problem
                 await file.write(piece)
     except OSError as error:
-        await read_on(pieces)
+        await bodies.read_on(pieces)
         raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
     return bounds.rows
 
@@ -335,7 +303,6 @@ class _Bounds:
 
     @property
     def rows(self) -> int:
-        """The number of lines so far."""
         return self._rows + bool(self._row)
 
     def problem(self, piece: bytes) -> ProblemError | None:
@@ -344,19 +311,21 @@ class _Bounds:
             self._begun += piece[: len(_GZIP)]
             if self._begun.startswith(_GZIP):
                 return ProblemError(
-                    "media-type-not-supported", "send rows as text, not packed", headers=CLOSE
+                    "media-type-not-supported",
+                    "send rows as text, not packed",
+                    headers=bodies.CLOSE,
                 )
         *whole, rest = piece.split(b"\n")
         longest = max(map(len, [*whole[1:], rest]), default=0)
         first = self._row + len(whole[0] if whole else rest)
         self._row = len(rest) if whole else first
         self._rows += len(whole)
-        if max(longest, first) > self._limits.row:
-            detail = f"a row may have at most {self._limits.row} bytes"
-            return ProblemError("body-too-large", detail, headers=CLOSE)
-        if self.rows > self._limits.rows:
-            detail = f"a batch may have at most {self._limits.rows} rows"
-            return ProblemError("too-many-rows", detail, headers=CLOSE)
+        if max(longest, first) > self._limits.max_body:
+            detail = f"a row may have at most {self._limits.max_body} bytes"
+            return ProblemError("body-too-large", detail, headers=bodies.CLOSE)
+        if self.rows > self._limits.max_rows:
+            detail = f"a batch may have at most {self._limits.max_rows} rows"
+            return ProblemError("too-many-rows", detail, headers=bodies.CLOSE)
         return None
 
 

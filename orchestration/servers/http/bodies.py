@@ -9,10 +9,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanjury.judges.core import DataError
-from spanjury.judges.core.json_escapes import without_lone_escapes
-from spanjury.judges.core.unique_keys import require_unique_keys
+from spanjury.judges.core.json_text import require_unique_keys, without_lone_escapes
+from spanjury.orchestration.servers.http.limits import ServiceLimits
 from spanjury.orchestration.servers.http.problems import ProblemError
-from spanjury.orchestration.servers.http.settings import ServiceLimits
 
 CHECK, STREAM, BATCHES = "/v1/check", "/v1/check/stream", "/v1/batches"
 """Paths that accept bodies."""
@@ -48,7 +47,7 @@ class BoundedBodies:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        most = limits.batch_body if path == BATCHES else limits.body
+        most = limits.max_batch_body if path == BATCHES else limits.max_body
         if problem := _problem_of(headers, path, most=most):
             await discard(receive)
             raise problem
@@ -71,7 +70,11 @@ async def stream_body(receive: Receive, *, most: int, seconds: float) -> AsyncIt
     received = 0
     end = current_time() + seconds
     while True:
-        message = await _received_before(receive, end)
+        try:
+            with fail_after(end - current_time()):
+                message = await receive()
+        except TimeoutError:
+            raise ProblemError("body-too-slow", headers=CLOSE) from None
         if message["type"] == "http.disconnect":
             raise ProblemError("client-closed")
         piece: bytes = message.get("body", b"")
@@ -85,14 +88,6 @@ async def stream_body(receive: Receive, *, most: int, seconds: float) -> AsyncIt
             yield piece
         if has_ended:
             return
-
-
-async def _received_before(receive: Receive, end: float) -> Message:
-    try:
-        with fail_after(end - current_time()):
-            return await receive()
-    except TimeoutError:
-        raise ProblemError("body-too-slow", headers=CLOSE) from None
 
 
 def has_lines(headers: Headers) -> bool:

@@ -19,23 +19,13 @@ from starlette.routing import Match
 from starlette.types import Message, Receive, Scope, Send
 
 from spanjury.judges.core import DataError
+from spanjury.orchestration.servers.http import checks
 from spanjury.orchestration.servers.http.answers import ReportEvent, SentenceEvent
 from spanjury.orchestration.servers.http.asked import StreamRequest
 from spanjury.orchestration.servers.http.bodies import CLOSE, STREAM, discard, has_lines, sound_json
-from spanjury.orchestration.servers.http.checks import (
-    PROBLEMS,
-    requested,
-    require_length,
-    translated_errors,
-    while_connected,
-)
-from spanjury.orchestration.servers.http.problems import (
-    ProblemError,
-    fields_at_fault,
-    quota_problem,
-)
+from spanjury.orchestration.servers.http.limits import ServiceLimits
+from spanjury.orchestration.servers.http.problems import ProblemError, fields_at_fault
 from spanjury.orchestration.servers.http.service import OpenPanel, Service, end_arrival, tenant_of
-from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services.judging import check as checking
 from spanjury.orchestration.services.judging.stream import (
     JudgedSentence,
@@ -44,7 +34,6 @@ from spanjury.orchestration.services.judging.stream import (
     stream_requested,
 )
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.services.serving.quotas import QuotaError
 
 _LINES: dict[str, Any] = {
     "requestBody": {
@@ -84,10 +73,10 @@ class GrowingBody:
         piece: bytes = message.get("body", b"")
         self._received += len(piece)
         has_more = bool(message.get("more_body", False))
-        if self._received > self._limits.body:
+        if self._received > self._limits.max_body:
             if has_more:
                 await discard(self._receive)
-            detail = f"{self._limits.body} bytes may be sent"
+            detail = f"{self._limits.max_body} bytes may be sent"
             raise ProblemError("body-too-large", detail, headers=CLOSE)
         if piece:
             self._pieces.append(piece)
@@ -128,8 +117,10 @@ class GrowingBody:
                 detail = f"line {number} is no text in quotation marks, as JSON writes it"
                 raise ProblemError("body-invalid", detail)
             length += len(text)
-            if length > self._limits.output:
-                detail = f"the output is longer than the {self._limits.output} characters allowed"
+            if length > self._limits.max_output:
+                detail = (
+                    f"the output is longer than the {self._limits.max_output} characters allowed"
+                )
                 raise ProblemError("text-too-long", detail)
             yield text
 
@@ -198,9 +189,8 @@ class EventStream(Response):
                 has_begun = True
                 headers = [pair for pair in self.raw_headers if pair[0] != b"content-length"]
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await send(
-                {"type": "http.response.body", "body": _event(name, data), "more_body": True}
-            )
+            event = f"event: {name}\ndata: {checks.encoded(data)}\n\n".encode()
+            await send({"type": "http.response.body", "body": event, "more_body": True})
 
         try:
             await self._write(send_event)
@@ -216,7 +206,6 @@ class _LinesRoute(APIRoute):
     """A route only for bodies of JSON lines."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match a request with such a body."""
         if scope["type"] == "http" and not has_lines(Headers(scope=scope)):
             return Match.NONE, {}
         return super().matches(scope)
@@ -252,7 +241,7 @@ def stream_routes(service: Service) -> APIRouter:
     @router.post(
         STREAM,
         response_class=Response,
-        responses={**PROBLEMS, 200: _EVENTS},
+        responses={**checks.PROBLEMS, 200: _EVENTS},
         openapi_extra=_LINES,
     )
     async def stream(request: Request, asked: StreamRequest) -> Response:
@@ -281,11 +270,11 @@ def _answer(
 ) -> Response:
     """Return the events of a text; raise `ProblemError` if it is too long or has no panel."""
     panel = service.panel(asked.panel)
-    require_length(asked, service.settings.limits)
+    checks.require_length(asked, service.settings.limits)
 
     async def write(send: SendEvent) -> None:
-        with translated_errors():
-            await while_connected(
+        with checks.translated_errors():
+            await checks.while_connected(
                 receive,
                 lambda: _judge(service, panel, send, asked=asked, tokens=tokens, request=request),
                 seconds=service.settings.limits.check_seconds,
@@ -303,7 +292,6 @@ async def _judge(
     tokens: Tokens,
     request: Request,
 ) -> None:
-    """Judge a text and send its events."""
     tenant = tenant_of(request)
 
     async def judge_in_turn(text: checking.Request) -> TextReport:
@@ -314,26 +302,14 @@ async def _judge(
     events = stream_requested(
         tokens,
         nullcontext(judge_in_turn),
-        requested(service, asked),
+        checks.requested(service, asked),
         stop_when=asked.stop_when,
     )
-    try:
-        async with service.paid(tenant, rows=1), aclosing(events):
-            async for event in events:
-                if isinstance(event, JudgedSentence):
-                    await send("sentence", event.to_dict())
-                elif isinstance(event, StreamEnd):
-                    service.judged(opened, (item.report.outcome for item in event.report.results))
-                    await send("report", _report_row(event))
-    except QuotaError as error:
-        raise quota_problem(error) from error
-
-
-def _report_row(end: StreamEnd) -> dict[str, object]:
-    return {**end.report.to_dict(), "stopped_at": end.stopped_by.end if end.stopped_by else None}
-
-
-def _event(name: str, data: object) -> bytes:
-    """Encode an event; lone surrogates, which UTF-8 cannot encode, are escaped."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return f"event: {name}\ndata: {text}\n\n".encode()
+    async with service.paid(tenant, rows=1), aclosing(events):
+        async for event in events:
+            if isinstance(event, JudgedSentence):
+                await send("sentence", event.to_dict())
+            elif isinstance(event, StreamEnd):
+                service.judged(opened, (item.report.outcome for item in event.report.results))
+                stopped_at = event.stopped_by.end if event.stopped_by else None
+                await send("report", {**event.report.to_dict(), "stopped_at": stopped_at})

@@ -37,20 +37,9 @@ class _Check:
 class CheckTurns:
     """The checks of one panel that are under way or wait.
 
-    Parameters
-    ----------
-    most
-        Most concurrent checks.
-    longest_wait
-        Most seconds that a check may be expected to wait; beyond them it is refused.
-    lanes
-        Returns the number of checks that take no longer together than a single one.
-    is_shared
-        Whether there are several tenants.
-    noted
-        Called with the number of checks under way whenever it changes.
-    now
-        Returns the time in seconds.
+    At most `most` are under way. A check that may be expected to wait longer than `longest_wait`
+    seconds is refused. `lanes` returns the number of checks that take no longer together than a
+    single one. `noted` is called with the number of checks under way whenever it changes.
     """
 
     def __init__(
@@ -122,7 +111,8 @@ class CheckTurns:
         Raise `ProblemError` if it would not begin soon enough.
         """
         self.require_soon(tenant)
-        seconds = self._expected(characters)
+        # A text of usual length takes the average, and a longer one more.
+        seconds = self._seconds * max(1.0, characters / self._characters)
         check = _Check(tenant=tenant, characters=characters, seconds=seconds)
         self._waiting.add(check, tenant=tenant, cost=seconds)
         self._begin()
@@ -133,14 +123,7 @@ class CheckTurns:
         finally:
             self._end(check)
 
-    def _expected(self, characters: int) -> float:
-        """Return the expected seconds of a check by its length, at least the average."""
-        return self._seconds * max(1.0, characters / self._characters)
-
-    def _may_begin(self, tenant: str) -> bool:
-        return self._has_room(tenant, besides=_NONE)
-
-    def _has_room(self, tenant: str, *, besides: Counter[str]) -> bool:
+    def _has_room(self, tenant: str, *, besides: Counter[str] = _NONE) -> bool:
         """Return whether a check may begin if those in `besides` begin before it."""
         held, lanes = self._running + besides, self._lanes()
         if not has_share(held, tenant, most=self._most, is_shared=self._is_shared):
@@ -149,8 +132,7 @@ class CheckTurns:
         return held.total() < lanes or begun < _AT_ONCE * lanes
 
     def _begin(self) -> None:
-        """Begin all checks that may begin."""
-        while (check := self._waiting.take(self._may_begin)) is not None:
+        while (check := self._waiting.take(self._has_room)) is not None:
             self._tick()
             self._running[check.tenant] += 1
             self._begun += check.seconds
@@ -176,7 +158,6 @@ class CheckTurns:
         self._seen = now
 
     def _measure(self, check: _Check) -> None:
-        """Add the seconds of a finished check to the averages."""
         self._tick()
         self._measured += 1
         weight = max(_WEIGHT, 1 / self._measured)  # the plain mean at first

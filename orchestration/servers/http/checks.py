@@ -20,32 +20,16 @@ from spanjury.judges.core import (
 from spanjury.orchestration.servers.http.answers import CheckAnswer
 from spanjury.orchestration.servers.http.asked import CheckRequest, TextRequest
 from spanjury.orchestration.servers.http.bodies import CHECK, replaying
-from spanjury.orchestration.servers.http.pages import problems
-from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
+from spanjury.orchestration.servers.http.limits import ServiceLimits
+from spanjury.orchestration.servers.http.pages import JUDGING, problems
+from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.service import OpenPanel, Service, end_arrival, tenant_of
-from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services.judging import check as checking
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.services.serving.quotas import QuotaError
 
 T = TypeVar("T")
 
-PROBLEMS = problems(
-    "body-invalid",
-    "body-not-json",
-    "body-too-large",
-    "body-too-slow",
-    "check-timed-out",
-    "media-type-not-supported",
-    "panel-not-found",
-    "quota-reached",
-    "quota-used-up",
-    "request-not-understood",
-    "service-closing",
-    "service-starting",
-    "text-too-long",
-    "too-busy",
-)
+PROBLEMS = problems(*JUDGING, "body-not-json", "check-timed-out", "text-too-long")
 
 
 class DirectChecks:
@@ -70,10 +54,7 @@ class DirectChecks:
         except (ValueError, RecursionError):  # the route explains the problem
             await self._app(scope, replaying(message, receive), send)
             return
-        try:
-            response = await _answer(self._service, Request(scope, receive), asked=asked)
-        except QuotaError as error:
-            raise quota_problem(error) from error
+        response = await _answer(self._service, Request(scope, receive), asked=asked)
         await response(scope, receive, send)
 
 
@@ -94,12 +75,11 @@ def check_routes(service: Service) -> APIRouter:
 
 
 async def _answer(service: Service, request: Request, *, asked: CheckRequest) -> Response:
-    """Judge, and return the report; raise `ProblemError` if there is none."""
     panel = service.panel(asked.panel)
     require_length(asked, service.settings.limits)
     report = await _report(service, panel, asked=asked, request=request)
     service.judged(panel, (result.report.outcome for result in report.results))
-    return Response(_json(report), media_type="application/json")
+    return Response(encoded(report.to_dict()), media_type="application/json")
 
 
 async def _report(
@@ -140,7 +120,7 @@ def requested(
         references=asked.references,
         segment_id=asked.id,
         system=asked.system,
-        aspects_files=service.settings.aspects_files,
+        aspects_files=service.settings.batches.aspects_files,
     )
 
 
@@ -187,18 +167,18 @@ async def while_connected(
 def require_length(asked: TextRequest, limits: ServiceLimits) -> None:
     """Raise `ProblemError` for texts with too many characters."""
     output = len(asked.output or "")
-    if output > limits.output:
-        detail = f"the output has {output} characters; at most {limits.output} are allowed"
+    if output > limits.max_output:
+        detail = f"the output has {output} characters; at most {limits.max_output} are allowed"
         raise ProblemError("text-too-long", detail)
     length = asked.characters - output
-    if length > limits.source:
+    if length > limits.max_source:
         detail = (
             f"source, question, references and messages have {length} characters;"
-            f" at most {limits.source} are allowed"
+            f" at most {limits.max_source} are allowed"
         )
         raise ProblemError("text-too-long", detail)
 
 
-def _json(report: TextReport) -> bytes:
-    """Encode a report; lone surrogates, which UTF-8 cannot encode, are escaped."""
-    return json.dumps(report.to_dict(), allow_nan=False, separators=(",", ":")).encode()
+def encoded(value: object) -> str:
+    """Encode a value as JSON; lone surrogates, which UTF-8 cannot encode, are escaped."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))

@@ -48,15 +48,7 @@ _TOO_SLOW = _REFUSED % b"408 Request Timeout"
 
 
 class Room:
-    """The open connections, and those among them that may be replaced.
-
-    Parameters
-    ----------
-    most
-        Most connections at once.
-    is_shared
-        Whether there are several tenants.
-    """
+    """The open connections, `most` at once, and those among them that may be replaced."""
 
     def __init__(self, *, most: int, is_shared: bool) -> None:
         self.most = most

@@ -114,7 +114,6 @@ class Gate:
         )
 
     def _admitted(self, scope: Scope) -> str:
-        """Return the tenant, or raise `ProblemError`."""
         path, query = scope["path"], scope["query_string"]
         if (query or path not in _BUSY) and self._tokens.is_in_address(scope["raw_path"], query):
             raise ProblemError(
@@ -181,17 +180,17 @@ def _require_local(scope: Scope) -> None:
     A foreign name that resolves to this machine (DNS rebinding) is in ``Host``; the site of a page
     is in ``Origin``.
     """
-    if not _are_local(_given(scope, b"host"), least=1):
+    hosts = _given(scope, b"host")
+    if not hosts or not _are_local(hosts):
         raise ProblemError("address-not-allowed")
     origins = (origin.partition("://")[2] for origin in _given(scope, b"origin"))
     is_foreign = "cross-site" in _given(scope, b"sec-fetch-site")
-    if is_foreign or not _are_local(origins, least=0):
+    if is_foreign or not _are_local(origins):
         raise ProblemError("origin-not-allowed")
 
 
-def _are_local(authorities: Iterable[str], *, least: int) -> bool:
-    names = [_name(authority) for authority in authorities]
-    return len(names) >= least and all(name in LOOPBACK for name in names)
+def _are_local(authorities: Iterable[str]) -> bool:
+    return all(_name(authority) in LOOPBACK for authority in authorities)
 
 
 def _name(authority: str) -> str:

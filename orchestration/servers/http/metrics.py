@@ -1,15 +1,9 @@
 """Prometheus metrics of the service; no label has a value that clients choose freely."""
 
 from collections.abc import Mapping
+from functools import partial
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    ProcessCollector,
-    generate_latest,
-)
+import prometheus_client as prometheus
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from spanjury.orchestration.engine.metering import Meter
@@ -25,62 +19,37 @@ _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 class Metrics:
     """Counts of requests, assessments, batches and model calls.
 
-    Parameters
-    ----------
-    are_summed
-        Whether figures are summed over all processes of the service. They are then in the folder
-        that `FOLDER` named when prometheus_client was imported.
+    If `are_summed`, figures are summed over all processes of the service. They are then in the
+    folder that `FOLDER` named when prometheus_client was imported.
     """
 
     def __init__(self, *, are_summed: bool = False) -> None:
         self._are_summed = are_summed
-        self._registry = registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        self._requests = Counter(
-            "spanjury_http_requests",
-            "Requests answered.",
-            ("method", "route", "status"),
-            registry=registry,
-        )
-        self._seconds = Histogram(
+        self._registry = registry = prometheus.CollectorRegistry()
+        prometheus.ProcessCollector(registry=registry)
+        counter = partial(prometheus.Counter, registry=registry)
+        gauge = partial(prometheus.Gauge, registry=registry, multiprocess_mode="livesum")
+        labels = ("method", "route", "status")
+        self._requests = counter("spanjury_http_requests", "Requests answered.", labels)
+        self._seconds = prometheus.Histogram(
             "spanjury_http_request_seconds",
             "Seconds from the head of a request to the end of its answer.",
             ("route",),
             buckets=_SECONDS,
             registry=registry,
         )
-        self._answers: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self._assessments = Counter(
-            "spanjury_assessments",
-            "Assessments of checks and batches, by their outcome.",
-            ("panel", "outcome"),
-            registry=registry,
-        )
-        self.checks = Gauge(
-            "spanjury_checks_in_flight",
-            "Checks that are under way.",
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        self._batches = Gauge(
-            "spanjury_batches",
-            "Batches that are kept.",
-            ("state",),
-            registry=registry,
-            multiprocess_mode="livesum",  # one process has them all
-        )
-        self._calls = Counter(
-            "spanjury_model_calls", "Calls to models.", ("panel",), registry=registry
-        )
-        self._tokens = Counter(
-            "spanjury_model_tokens", "Tokens of models.", ("panel", "kind"), registry=registry
-        )
-        self._cost = Counter(
-            "spanjury_model_cost_dollars",
-            "Cost of models whose price is known.",
-            ("panel",),
-            registry=registry,
-        )
+        self._answers: dict[
+            tuple[str, str, int], tuple[prometheus.Counter, prometheus.Histogram]
+        ] = {}
+        about = "Assessments of checks and batches, by their outcome."
+        self._assessments = counter("spanjury_assessments", about, ("panel", "outcome"))
+        self.checks = gauge("spanjury_checks_in_flight", "Checks that are under way.")
+        # One process has all batches.
+        self._batches = gauge("spanjury_batches", "Batches that are kept.", ("state",))
+        self._calls = counter("spanjury_model_calls", "Calls to models.", ("panel",))
+        self._tokens = counter("spanjury_model_tokens", "Tokens of models.", ("panel", "kind"))
+        about = "Cost of models whose price is known."
+        self._cost = counter("spanjury_model_cost_dollars", about, ("panel",))
         self._spent: dict[str, tuple[float, ...]] = {}
 
     def answered(self, method: str, route: str, *, status: int, seconds: float) -> None:
@@ -119,8 +88,8 @@ class Metrics:
         for state, count in batches.items():
             self._batches.labels(state).set(count)
         if not self._are_summed:
-            return generate_latest(self._registry)
-        registry = CollectorRegistry()
+            return prometheus.generate_latest(self._registry)
+        registry = prometheus.CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it has no types
-        ProcessCollector(registry=registry)
-        return generate_latest(registry)
+        prometheus.ProcessCollector(registry=registry)
+        return prometheus.generate_latest(registry)

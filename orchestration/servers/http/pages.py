@@ -24,6 +24,20 @@ _ALWAYS = (
     "token-missing",
     "token-wrong",
 )
+JUDGING = (
+    "body-invalid",
+    "body-too-large",
+    "body-too-slow",
+    "media-type-not-supported",
+    "panel-not-found",
+    "quota-reached",
+    "quota-used-up",
+    "request-not-understood",
+    "service-closing",
+    "service-starting",
+    "too-busy",
+)
+"""Problems of every request that has texts judged."""
 _NO_TOKEN = frozenset({"/healthz", "/readyz"})
 _ERROR_STATUS = 400
 _JSON, _EVENTS = "application/json", "text/event-stream"
@@ -43,6 +57,12 @@ def problems(*kinds: str) -> dict[int | str, dict[str, Any]]:
         }
         for status, named in sorted(by_status.items())
     }
+
+
+def texts(description: str, media_type: str) -> dict[int | str, dict[str, Any]]:
+    """Return the response of a route that answers with a text."""
+    content = {media_type: {"schema": {"type": "string"}}}
+    return {200: {"description": description, "content": content}}
 
 
 def describe(app: FastAPI) -> Mapping[str, Any]:

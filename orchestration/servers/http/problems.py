@@ -6,7 +6,8 @@ or a path of this machine.
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -103,16 +104,7 @@ class Problem(BaseModel):
 class ProblemError(Exception):
     """A request that cannot be fulfilled, for a reason in `KINDS`.
 
-    Parameters
-    ----------
-    kind
-        Name of the problem.
-    detail
-        The particular case.
-    more
-        Further members of the response body.
-    headers
-        Headers of the response.
+    `detail` describes the particular case, and `more` has further members of the response body.
     """
 
     def __init__(
@@ -158,14 +150,16 @@ def answer_problem(_: Request, problem: Exception) -> Response:
     return problem.response()
 
 
-def answer_quota(_: Request, error: Exception) -> Response:
-    """Return the response to a used-up quota, with the time of its renewal."""
-    assert isinstance(error, QuotaError)
-    return quota_problem(error).response()
+@contextmanager
+def quota_problems() -> Iterator[None]:
+    """Turn a `QuotaError` into a `ProblemError`, with the time at which the quota is free again."""
+    try:
+        yield
+    except QuotaError as error:
+        raise _quota_problem(error) from error
 
 
-def quota_problem(error: QuotaError) -> ProblemError:
-    """Return the problem that a quota is used up."""
+def _quota_problem(error: QuotaError) -> ProblemError:
     more: dict[str, object] = {"quota": error.quota}
     if error.free_again is None:
         return ProblemError("quota-used-up", str(error), more=more)

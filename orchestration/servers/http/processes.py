@@ -24,8 +24,6 @@ _SPAWN = multiprocessing.get_context("spawn")
 
 
 class _Process:
-    """A process, and whether it has been ready."""
-
     def __init__(self, work: Work, number: int) -> None:
         self.news, sender = _SPAWN.Pipe(duplex=False)
         self.process = _SPAWN.Process(target=work, args=(number, sender))
@@ -61,19 +59,10 @@ def supervise(
     A process that was ready and has died is replaced. At the first signal each gets SIGTERM; at the
     second each is killed.
 
-    Parameters
-    ----------
-    opened
-        Called when all are ready for the first time.
-    replaced
-        Called with the id of a process that has died.
-    ending
-        Called with the first signal.
+    `opened` is called when all are ready for the first time, `replaced` with the id of a process
+    that has died, and `ending` with the first signal.
 
-    Raises
-    ------
-    ConfigError, ServiceError
-        If a process cannot start; the others are ended.
+    Raise `ConfigError` or `ServiceError` if a process cannot start; the others are ended.
     """
     with _signals() as signals:
         processes = [_Process(work, number) for number in range(count)]

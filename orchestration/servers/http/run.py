@@ -25,22 +25,10 @@ from anyio import current_time
 from prometheus_client import multiprocess
 
 from spanjury.judges.core import ConfigError, first_error_alone
+from spanjury.orchestration.servers.http import connections, processes
 from spanjury.orchestration.servers.http.app import create_app, create_health_app
-from spanjury.orchestration.servers.http.connections import (
-    PIECE,
-    BoundedConnection,
-    HandOver,
-    Room,
-    bounded,
-)
 from spanjury.orchestration.servers.http.gate import Gate
 from spanjury.orchestration.servers.http.metrics import FOLDER
-from spanjury.orchestration.servers.http.processes import (
-    has_parent,
-    report_errors,
-    say_ready,
-    supervise,
-)
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.http.settings import ServiceSettings
 from spanjury.orchestration.servers.listening import BACKLOG, listening, require_access, url_of
@@ -62,28 +50,18 @@ def serve(
 ) -> int:
     """Serve until a signal; return 0, or the number of a second signal.
 
-    Parameters
-    ----------
-    settings
-        Settings of the service.
-    say
-        Called with lines for the operator: the address, readiness, and the end.
-    begin
-        Called in each further process before anything else; it is pickled.
+    `say` is called with lines for the operator: the address, readiness, and the end; `begin` in
+    each further process before anything else: it is pickled.
 
-    Raises
-    ------
-    ConfigError
-        If an address other than loopback has no token, a panel cannot be opened, or quotas, which a
-        single process counts, are combined with several processes.
-    ServiceError
-        If the address is in use.
-    StoreError
-        If another service uses the folder of the batches.
+    Raise `ConfigError` if an address other than loopback has no token, a panel cannot be opened, or
+    quotas, which a single process counts, are combined with several processes; `ServiceError` if
+    the address is in use; `StoreError` if another service uses the folder of the batches.
     """
     require_access(settings.host, settings.tokens)
-    if settings.processes > 1:
-        _require_processes(settings)
+    if settings.processes > 1 and settings.tokens.quotas:
+        raise ConfigError("one process counts the quotas of tenants: leave out --workers")
+    if settings.processes > 1 and not hasattr(socket, "send_fds"):
+        raise ConfigError("--workers of a service needs Unix: run several services")
     with ExitStack() as stack:
         listener = stack.enter_context(listening(settings.host, settings.port))
         health = None
@@ -91,7 +69,9 @@ def serve(
             health = stack.enter_context(listening(settings.host, settings.health_port))
         operator = _Operator(settings, say)
         with BatchStore(settings.state) as store:
-            operator.listens(listener, health)
+            say(f"spanjury listens on {url_of(*listener.getsockname()[:2])}")
+            if health is not None:
+                say(f"health is answered on {url_of(*health.getsockname()[:2])}")
             if settings.processes == 1:
                 server = _DrainingServer(Service(settings), ending=operator.ending)
                 sockets = _Sockets(listener=listener, health=health)
@@ -108,25 +88,13 @@ class _Operator:
     settings: ServiceSettings
     say: Callable[[str], None]
 
-    def listens(self, listener: socket.socket, health: socket.socket | None) -> None:
-        """Print the address."""
-        self.say(f"spanjury listens on {url_of(*listener.getsockname()[:2])}")
-        if health is not None:
-            self.say(f"health is answered on {url_of(*health.getsockname()[:2])}")
-
     def opened(self) -> None:
-        """Print that all panels are open."""
-        self.say(f"ready; panels: {', '.join(sorted(self.settings.panels))}")
+        self.say(f"ready; panels: {', '.join(sorted(self.settings.batches.panels))}")
 
     def ending(self, sig: int) -> None:
-        """Print that a signal has arrived."""
         seconds = self.settings.limits.drain_seconds
         name = signal.Signals(sig).name
         self.say(f"{name}: running work has {seconds:g} s to finish; again to drop it")
-
-    def replaced(self, process: int) -> None:
-        """Print that a process has died."""
-        self.say(f"process {process} has died; another one takes its place")
 
 
 def _serve_by_several(
@@ -147,24 +115,16 @@ def _serve_by_several(
         )
 
         def replaced(process: int) -> None:
-            operator.replaced(process)
+            operator.say(f"process {process} has died; another one takes its place")
             multiprocess.mark_process_dead(process, folder)  # type: ignore[no-untyped-call]  # as below
 
-        return supervise(
+        return processes.supervise(
             member,
             count=settings.processes,
             opened=operator.opened,
             replaced=replaced,
             ending=operator.ending,
         )
-
-
-def _require_processes(settings: ServiceSettings) -> None:
-    """Raise `ConfigError` unless several processes can serve with these settings."""
-    if settings.tokens.quotas:
-        raise ConfigError("one process counts the quotas of tenants: leave out --workers")
-    if not hasattr(socket, "send_fds"):
-        raise ConfigError("--workers of a service needs Unix: run several services")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,8 +157,8 @@ def _pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         for end in (given, taken):
             end.settimeout(0.0)
             # A piece is sent as one datagram.
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * PIECE)
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * PIECE)
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * connections.PIECE)
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * connections.PIECE)
         yield given, taken
 
 
@@ -226,15 +186,14 @@ class _Member:
     begin: Callable[[], None]
 
     def __call__(self, number: int, news: Connection) -> None:
-        """Serve until the supervisor ends the process."""
-        processes = self.settings.processes
-        settings = replace(self.settings, limits=self.settings.limits.of_one(processes))
+        count = self.settings.processes
+        settings = replace(self.settings, limits=self.settings.limits.of_one(count))
         sockets = self.other if number else self.first
-        with report_errors(news), ExitStack() as stack:
+        with processes.report_errors(news), ExitStack() as stack:
             self.begin()
             store = None if number else stack.enter_context(BatchStore(settings.state))
-            server = _MemberServer(Service(settings, processes=processes), sockets)
-            _run(server, sockets, store, opened=partial(say_ready, news))
+            server = _MemberServer(Service(settings, processes=count), sockets)
+            _run(server, sockets, store, opened=partial(processes.say_ready, news))
 
 
 def _run(
@@ -290,9 +249,9 @@ class _DrainingServer(uvicorn.Server):
         service: Service,
         *,
         ending: Callable[[int], None],
-        hand_over: HandOver | None = None,
+        hand_over: connections.HandOver | None = None,
     ) -> None:
-        most = service.settings.limits.connections
+        most = service.settings.limits.max_http_connections
         super().__init__(_configured(create_app(service), service, most=most, hand_over=hand_over))
         self.forced_by = 0
         self._ending = ending
@@ -338,12 +297,11 @@ class _MemberServer(_DrainingServer):
 
     async def on_tick(self, counter: int) -> bool:
         """Drain if the supervisor is gone; return whether to end."""
-        if not has_parent():
+        if not processes.has_parent():
             self.handle_exit(signal.SIGTERM, None)
         return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections."""
         await super().startup(sockets)
         for listener in sockets or ():
             listener.listen(self._backlog)  # asyncio accepts as many at once as its backlog allows
@@ -353,7 +311,7 @@ class _MemberServer(_DrainingServer):
     def _take(self, taken: socket.socket) -> None:
         """Accept a connection that another process has handed over."""
         try:
-            piece, descriptors, _, _ = socket.recv_fds(taken, PIECE, 1)
+            piece, descriptors, _, _ = socket.recv_fds(taken, connections.PIECE, 1)
         except BlockingIOError:  # woken without a connection
             return
 
@@ -363,7 +321,7 @@ class _MemberServer(_DrainingServer):
                 server_state=self.server_state,
                 app_state=self.lifespan.state,
             )
-            assert isinstance(connection, BoundedConnection)  # as `_configured` says
+            assert isinstance(connection, connections.BoundedConnection)  # as `_configured` says
             connection.handed = piece
             return connection
 
@@ -376,26 +334,23 @@ class _MemberServer(_DrainingServer):
 
 
 class _HealthServer(uvicorn.Server):
-    """A server for health checks of a service, until it should exit."""
-
     def __init__(self, service: Service) -> None:
         super().__init__(_configured(create_health_app(service), service, most=_WATCHERS))
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the other server."""
         yield
 
 
 def _configured(
-    app: Gate, service: Service, *, most: int, hand_over: HandOver | None = None
+    app: Gate, service: Service, *, most: int, hand_over: connections.HandOver | None = None
 ) -> uvicorn.Config:
     settings = service.settings
     most, backlog = _room(most)
     return uvicorn.Config(
         app,
-        http=bounded(
-            Room(most=most, is_shared=settings.tokens.are_shared),
+        http=connections.bounded(
+            connections.Room(most=most, is_shared=settings.tokens.are_shared),
             seconds=settings.limits.head_seconds,
             refusal=app.refusal,
             hand_over=hand_over,

@@ -16,12 +16,12 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK, STREAM
 from spanjury.orchestration.servers.http.check_turns import CheckTurns
 from spanjury.orchestration.servers.http.metrics import Metrics
-from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
+from spanjury.orchestration.servers.http.problems import ProblemError, quota_problems
 from spanjury.orchestration.servers.http.settings import ServiceSettings
 from spanjury.orchestration.services.serving.batches.batch import Batch, BusyError, require_storable
 from spanjury.orchestration.services.serving.batches.jobs import BatchJobs
 from spanjury.orchestration.services.serving.batches.records import BatchState, BatchStore
-from spanjury.orchestration.services.serving.quotas import QuotaError, TenantLedger
+from spanjury.orchestration.services.serving.quotas import TenantLedger
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import SqliteMemory
 
@@ -83,7 +83,7 @@ class Service:
         Raises `ConfigError` if a panel cannot be opened, or contains a secret.
         """
         async with AsyncExitStack() as stack:
-            for name, config in self.settings.panels.items():
+            for name, config in self.settings.batches.panels.items():
                 await to_thread.run_sync(require_storable, config)
                 meter = Meter()
                 here = replace(config, processes=0)  # the server's processes answer checks
@@ -144,17 +144,12 @@ class Service:
     def require_room(self, path: str, tenant: str) -> Callable[[], None]:
         """Raise `ProblemError` if no further request of this tenant is accepted at `path`.
 
-        Returns
-        -------
-        callable
-            Ends the arrival of the request: to be called when the request is queued or finished.
+        The returned function ends the arrival: to be called when the request is queued or finished.
         """
         ledger = self.ledgers.get(tenant)
         if ledger is not None and path in {CHECK, STREAM, BATCHES}:
-            try:
+            with quota_problems():
                 ledger.require_rows()
-            except QuotaError as error:
-                raise quota_problem(error) from error
         if path in {CHECK, STREAM} and self.panels:
             # The panel is unknown until the body is read, so the one with the shortest wait counts.
             turns = [opened.checks for opened in self.panels.values()]
@@ -166,18 +161,19 @@ class Service:
                 self._jobs.require_room(tenant)
             except BusyError as error:
                 raise ProblemError("too-busy", str(error), headers=BUSY) from error
-        return _nothing
+        return lambda: None
 
     @asynccontextmanager
     async def paid(self, tenant: str, *, rows: int) -> AsyncIterator[None]:
         """Have a tenant pay for `rows` rows, and for the calls made in this context.
 
-        Raise `QuotaError` if a quota does not suffice.
+        Raise `ProblemError` if a quota does not suffice.
         """
         ledger = self.ledgers.get(tenant)
-        async with nullcontext() if ledger is None else ledger.rows(rows):
-            with paid_by(ledger):
-                yield
+        with quota_problems():
+            async with nullcontext() if ledger is None else ledger.rows(rows):
+                with paid_by(ledger):
+                    yield
 
     def _open_ledgers(self, stack: AsyncExitStack, store: BatchStore) -> None:
         quotas = self.settings.tokens.quotas
@@ -199,8 +195,8 @@ class Service:
 
         limits = self.settings.limits
         return CheckTurns(
-            most=limits.checks,
-            longest_wait=limits.check_wait,
+            most=limits.max_checks,
+            longest_wait=limits.max_check_wait,
             lanes=lambda: max(self._cores, meter.limit),
             is_shared=self.settings.tokens.are_shared,
             noted=note,
@@ -227,10 +223,6 @@ class Service:
             self.metrics.asked(name, opened.meter)
         counts = Counter(batch.record.state for batch in self._jobs or ())
         return self.metrics.page({state.value: counts[state] for state in BatchState})
-
-
-def _nothing() -> None:
-    """Do nothing."""
 
 
 def end_arrival(request: Request) -> None:

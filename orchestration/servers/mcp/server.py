@@ -25,17 +25,8 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.report.metric_card import card_page
 from spanjury.orchestration.servers.invalid_fields import invalid_fields
-from spanjury.orchestration.services.judging import check
-from spanjury.orchestration.services.judging.agent_reports import (
-    AspectCard,
-    TextCheck,
-    TextComparison,
-    card_lines,
-    check_lines,
-    comparison_lines,
-)
+from spanjury.orchestration.services.judging import agent_reports, check
 from spanjury.orchestration.services.serving import agent_tools
-from spanjury.orchestration.services.serving.agent_tools import list_aspects
 from spanjury.orchestration.wiring.metrics import find_card, metric_cards
 
 Server: TypeAlias = MCPServer
@@ -86,7 +77,6 @@ ListedTask = Annotated[
 
 
 def _listed(names: object) -> object:
-    """Return a single name as a list."""
     return list(filter(None, [names])) if isinstance(names, str) else names
 
 
@@ -125,7 +115,7 @@ Tools = Annotated[
 class AspectList:
     """The aspects that can be asked for."""
 
-    aspects: tuple[AspectCard, ...]
+    aspects: tuple[agent_reports.AspectCard, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +162,7 @@ class Toolbox:
                 aspects_files=self.aspects_files,
                 progress=_reporting(context),
             )
-        return _result(TextCheck, checked, text=check_lines(checked))
+        return _result(agent_reports.TextCheck, checked, text=agent_reports.check_lines(checked))
 
     async def compare_texts(
         self,
@@ -203,20 +193,24 @@ class Toolbox:
                 aspects_files=self.aspects_files,
                 progress=_reporting(context),
             )
-        return _result(TextComparison, comparison, text=comparison_lines(comparison))
+        return _result(
+            agent_reports.TextComparison,
+            comparison,
+            text=agent_reports.comparison_lines(comparison),
+        )
 
     async def list_aspects(self, *, task: ListedTask = "") -> CallToolResult:
         """List the aspects that a text can be judged on, with their definitions."""
         with _readable_errors():
             cards = agent_tools.list_aspects(task or None, aspects_files=self.aspects_files)
-        return _result(AspectList, AspectList(aspects=cards), text=card_lines(cards))
+        return _result(AspectList, AspectList(aspects=cards), text=agent_reports.card_lines(cards))
 
 
 def protocol_tools(toolbox: Toolbox) -> list[Tool]:
     """Return the tools; each rejects unknown arguments."""
     return [
-        _tool(toolbox.check_text, TextCheck, title="Check a text"),
-        _tool(toolbox.compare_texts, TextComparison, title="Compare two texts"),
+        _tool(toolbox.check_text, agent_reports.TextCheck, title="Check a text"),
+        _tool(toolbox.compare_texts, agent_reports.TextComparison, title="Compare two texts"),
         _tool(toolbox.list_aspects, AspectList, title="List aspects"),
     ]
 
@@ -230,7 +224,6 @@ class _Tool(Tool):
         context: Context[Any, Any],
         convert_result: bool = False,  # noqa: FBT001, FBT002  the SDK's
     ) -> Any:  # noqa: ANN401  as above
-        """Run the tool; raise `ToolError` if an argument is wrong."""
         try:
             return await super().run(arguments, context, convert_result)
         except ToolError as error:
@@ -358,7 +351,8 @@ def _add_resources(server: MCPServer, panel: Panel, *, aspects_files: Iterable[P
     def aspects(task: str) -> Rows:
         """List the aspects of a task with their definitions."""
         return [
-            asdict(card) for card in _or_not_found(lambda: list_aspects(task, aspects_files=files))
+            asdict(card)
+            for card in _or_not_found(lambda: agent_tools.list_aspects(task, aspects_files=files))
         ]
 
     @server.resource("spanjury://judges", title="Judges of the panel", mime_type=_JSON)

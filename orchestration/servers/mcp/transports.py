@@ -32,13 +32,13 @@ from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanjury.judges.core import DataError, first_error_alone
-from spanjury.judges.core.json_escapes import without_lone_escapes
-from spanjury.judges.core.unique_keys import require_unique_keys
+from spanjury.judges.core.json_text import require_unique_keys, without_lone_escapes
 from spanjury.orchestration.servers.listening import is_loopback
 from spanjury.orchestration.servers.tokens import Tokens
 
@@ -132,7 +132,6 @@ class _Frames(ContextReceiveStream[SessionMessage | Exception]):
         return self
 
     async def receive(self) -> SessionMessage | Exception:
-        """Return the next message."""
         while isinstance(frame := await super().receive(), Exception):
             await self._answers.send(SessionMessage(_error_of(frame)))
         return frame
@@ -140,20 +139,17 @@ class _Frames(ContextReceiveStream[SessionMessage | Exception]):
 
 def _error_of(problem: Exception) -> JSONRPCError:
     """Return the answer to a line that is not JSON, or no message of the protocol."""
-    if not isinstance(problem, ValidationError) or _is_no_json(problem):
+    errors = problem.errors(include_url=False) if isinstance(problem, ValidationError) else []
+    if not errors or any(error["type"] == "json_invalid" for error in errors):
         error = ErrorData(code=PARSE_ERROR, message="the line is no JSON")
         return JSONRPCError(jsonrpc="2.0", id=None, error=error)
     error = ErrorData(code=INVALID_REQUEST, message="the line is no message of JSON-RPC 2.0")
-    return JSONRPCError(jsonrpc="2.0", id=_id_in(problem), error=error)
+    return JSONRPCError(jsonrpc="2.0", id=_id_in(errors), error=error)
 
 
-def _is_no_json(problem: ValidationError) -> bool:
-    return any(error["type"] == "json_invalid" for error in problem.errors(include_url=False))
-
-
-def _id_in(problem: ValidationError) -> int | str | None:
+def _id_in(errors: list[ErrorDetails]) -> int | str | None:
     """Return the id in a line, if it has a valid one."""
-    for error in problem.errors(include_url=False):
+    for error in errors:
         named = error["input"].get("id") if isinstance(error["input"], dict) else None
         if isinstance(named, int | str) and not isinstance(named, bool):
             return named
@@ -226,19 +222,15 @@ class _Web(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the caller."""
         yield
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Start, and report it."""
         await super().startup(sockets)
         if self.started:
             self._say_started()
 
 
 def _guarded(app: ASGIApp, tokens: Tokens) -> ASGIApp:
-    """Wrap the application so that requests need a token."""
-
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" else None
         if headers is None or tokens.bearer(headers.getlist("authorization")) is not None:
@@ -263,7 +255,10 @@ def _with_unique_keys(app: ASGIApp) -> ASGIApp:
         try:
             require_unique_keys(messages[0].get("body", b""))
         except DataError as error:
-            await _refusal(str(error))(scope, receive, send)
+            problem = ErrorData(code=INVALID_REQUEST, message=str(error))
+            body = JSONRPCError(jsonrpc="2.0", id=None, error=problem).model_dump_json()
+            refusal = Response(body, status_code=400, media_type="application/json")
+            await refusal(scope, receive, send)
             return
 
         async def replayed() -> Message:
@@ -272,12 +267,6 @@ def _with_unique_keys(app: ASGIApp) -> ASGIApp:
         await app(scope, replayed, send)
 
     return checked
-
-
-def _refusal(problem: str) -> Response:
-    error = ErrorData(code=INVALID_REQUEST, message=problem)
-    body = JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json()
-    return Response(body, status_code=400, media_type="application/json")
 
 
 def _security(host: str, listener: socket) -> TransportSecuritySettings:

@@ -232,7 +232,7 @@ class _OpenedViews:
         match = request.match_info
         names = tuple(match[part] for part in ("first", "second") if part in match)
         if not match["rest"]:  # the empty page contains no data, so it needs no token
-            page = view_page(" and ".join(names), blocks={}, is_served=True)
+            page = view_page(" and ".join(names))
             return await showing(page)(request)
         if not match["rest"].startswith("api/"):  # it needed no token, so it opens nothing
             raise web.HTTPNotFound
@@ -268,7 +268,6 @@ class _OpenedViews:
         return opened
 
     async def close(self, app: web.Application) -> None:
-        """Close all views."""
         del app
         while self._opened:
             _, opened = self._opened.popitem()

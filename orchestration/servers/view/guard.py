@@ -51,7 +51,8 @@ def guarded(token: str) -> Middleware:
         except Refused as refused:
             response = answer(refused.values, status=refused.status)
         except web.HTTPException as error:
-            response = answer({"title": _reason(error)}, status=error.status)
+            title = f"{error.status} {error.reason}"  # without words of the request
+            response = answer({"title": title}, status=error.status)
         except EvaluationError as error:
             status = 400 if isinstance(error, ConfigError | DataError) else 500
             response = answer({"title": shown(hide(str(error)))}, status=status)
@@ -68,7 +69,6 @@ def guarded(token: str) -> Middleware:
 
 
 def _require_host(request: web.Request) -> None:
-    """Refuse host names other than those of this machine."""
     named = request.headers.getall("Host", [])
     asked = _HOST.fullmatch(named[0]) if len(named) == 1 else None
     if asked is None or not is_loopback(asked[1].strip("[]").lower()):
@@ -80,8 +80,3 @@ def _require_token(request: web.Request, expected: bytes) -> None:
     sent = given[0].encode("utf-8", "surrogateescape") if len(given) == 1 else b""
     if not hmac.compare_digest(sent, expected):
         raise Refused(401, "the token is missing or wrong: open the address that was printed")
-
-
-def _reason(error: web.HTTPException) -> str:
-    """Return the reason of an error, without words of the request."""
-    return f"{error.status} {error.reason}"

@@ -1,6 +1,6 @@
 """The routes of people's marks: read and store marks, and compare annotators."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import msgspec
@@ -8,8 +8,8 @@ from aiohttp import web
 from anyio import CapacityLimiter, to_thread
 
 from spanjury.judges.core import DataError
+from spanjury.judges.core.json_text import require_unique_keys
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.core.unique_keys import require_unique_keys
 from spanjury.orchestration.servers.view.answers import (
     Refused,
     answer,
@@ -42,24 +42,27 @@ _DRAWS = 200
 def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
     """Return the routes.
 
-    `book` has the marks of `run`, the first run of `view`, whose annotators are compared.
+    `book` has the marks of `run`, the first run of `view`, whose annotators are compared. Work in a
+    thread is never abandoned.
     """
     one_at_a_time = CapacityLimiter(1)
 
     async def marks(request: web.Request) -> web.Response:
         who = _annotator(request)
-        return answer({"marked": await _in_thread(partial(_marked, view, book, who=who))})
+        return answer({"marked": await to_thread.run_sync(partial(_marked, view, book, who=who))})
 
     async def mark(request: web.Request) -> web.Response:
         who, number = _annotator(request), number_of_query(request, "number")
         return answer(
-            await _in_thread(lambda: book.mark(who, _key(view, number)) or nothing_marked())
+            await to_thread.run_sync(lambda: book.mark(who, _key(view, number)) or nothing_marked())
         )
 
     async def put(request: web.Request) -> web.Response:
         who, number = _annotator(request), number_of_query(request, "number")
         given = _object(await request.read())
-        return answer(await _in_thread(lambda: _put(view, book, given, who=who, number=number)))
+        return answer(
+            await to_thread.run_sync(lambda: _put(view, book, given, who=who, number=number))
+        )
 
     async def agreement(request: web.Request) -> web.Response:
         del request
@@ -70,7 +73,7 @@ def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
 
     async def guide(request: web.Request) -> web.Response:
         del request
-        return answer(await _in_thread(lambda: {"html": _guideline(run)}))
+        return answer(await to_thread.run_sync(lambda: {"html": _guideline(run)}))
 
     return [
         web.get("/api/marks", marks),
@@ -131,14 +134,8 @@ def _key(view: View, number: int) -> RowKey:
 
 
 def _text(view: View, number: int, key: RowKey) -> Text | None:
-    """Return the text of a row, with the scale of its aspect."""
     segment = view.segment(number)
     if segment is None:
         return None
     low, high = view.scale(key.task, key.aspect)
     return Text(segment.output, low, high)
-
-
-async def _in_thread(work: Callable[[], Mapping[str, object]]) -> Mapping[str, object]:
-    """Run `work` in a thread, so that other requests are answered; it is never abandoned."""
-    return await to_thread.run_sync(work)

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -18,7 +17,6 @@ from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.command import CommandGroup, Flag, Flags
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Paint(Flags, title="Paint"):
     """A group within a group."""
 
@@ -29,7 +27,6 @@ class Paint(Flags, title="Paint"):
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fence(Flags, title="Fence"):
     """A group with every kind of flag."""
 
@@ -39,7 +36,15 @@ class Fence(Flags, title="Fence"):
     paint: Paint = Paint()
 
 
+class Stain(Flags, title="Stain", are_rare=True, have_env=True):
+    """A group whose flags are all rare, and have environment variables."""
+
+    shade: Annotated[str, Flag("Its shade.")] = "oak"
+    tins: Annotated[int, Flag("How many tins.", env="TINS")] = 1
+
+
 _built: list[tuple[Fence, int]] = []
+_stained: list[Stain] = []
 
 
 def build(*, fence: Fence, metres: Annotated[int, Flag("Its length.")] = 2) -> None:
@@ -49,8 +54,13 @@ def build(*, fence: Fence, metres: Annotated[int, Flag("Its length.")] = 2) -> N
     _built.append((fence, metres))
 
 
+def stain(*, stain: Stain) -> None:
+    """Stain a fence."""
+    _stained.append(stain)
+
+
 class Commands(CommandGroup):
-    functions: ClassVar = {"build": lambda: build}
+    functions: ClassVar = {"build": lambda: build, "stain": lambda: stain}
 
 
 @pytest.fixture
@@ -130,6 +140,19 @@ def test_errors_of_ours_and_of_usage_are_exit_codes(fences: Callable[..., Result
     assert fences("build", "a", "--nail", "x", "--coats", "0").exit_code == 2
     assert fences("build").exit_code == 2
     assert "Did you mean 'build'?" in fences("biuld").stderr
+
+
+def test_a_group_may_be_rare_and_have_environment_variables_as_a_whole(
+    fences: Callable[..., Result],
+) -> None:
+    _stained.clear()
+    assert fences("stain", SPANJURY_SHADE="teak", TINS="2").exit_code == 0
+    assert _stained == [Stain(shade="teak", tins=2)]
+    assert "--shade" not in fences("stain", "--help").stdout
+    full = fences("stain", "--help-all").stdout
+    assert "Stain, more:" in full
+    assert "[SPANJURY_SHADE]" in full
+    assert "[TINS]" in full
 
 
 def test_help_has_sections_and_rare_flags_only_on_request(fences: Callable[..., Result]) -> None:

@@ -9,8 +9,8 @@ import pytest
 from fakes.command import spanjury
 
 from spanjury.judges.core import DataError
+from spanjury.judges.llm.distilled_form import read_verdict
 from spanjury.judges.llm.parse import located_errors
-from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.orchestration.studies.distillation.training_set import (
     SPLITS,
     read_split,

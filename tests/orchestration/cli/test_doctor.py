@@ -357,15 +357,15 @@ def test_the_doctor_names_plugins_of_others_that_break_their_contract(
 
 
 def test_the_network_is_seen_and_refused_only_while_it_is_forbidden() -> None:
-    with forbid_network() as watch:
+    with forbid_network() as attempts:
         with pytest.raises(ConnectionRefusedError, match="the network is forbidden"):
             socket.getaddrinfo("localhost", 80)
         with socket.socket() as tried, pytest.raises(ConnectionRefusedError):
             tried.connect(("127.0.0.1", 9))
-    assert [attempt.split()[0] for attempt in watch.attempts] == [
+    assert [attempt.split()[0] for attempt in attempts] == [
         "socket.getaddrinfo",
         "socket.connect",
     ]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-    assert len(watch.attempts) == 2
+    assert len(attempts) == 2

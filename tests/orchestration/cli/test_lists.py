@@ -68,7 +68,7 @@ def test_a_mistyped_parameter_is_answered_with_the_nearest() -> None:
 
 
 def texts(listing: Listing, width: int) -> list[str]:
-    return [line.text for line in brief_lines(listing, width=width)]
+    return [line.plain for line in brief_lines(listing, width=width)]
 
 
 def test_an_entry_is_one_line_that_ends_at_the_width() -> None:

@@ -77,9 +77,9 @@ def test_lines_come_now_and_then_and_once_more_at_the_end() -> None:
 
 
 def test_a_line_that_has_not_changed_is_not_repeated() -> None:
-    class Stalled:
+    class Stalled(Stage):
         def __init__(self) -> None:
-            self.seconds = 12.0
+            super().__init__("judging")
             self.reads = 0
             self.was_read = threading.Event()
 

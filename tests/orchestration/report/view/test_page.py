@@ -5,7 +5,6 @@ from base64 import b64decode
 from gzip import decompress
 from html.parser import HTMLParser
 
-import pytest
 from fakes.view_samples import one_run
 
 from spanjury.orchestration.report.view.page import view_page
@@ -23,16 +22,9 @@ class Tags(HTMLParser):
 
 
 def test_a_file_asks_no_one_and_a_served_page_asks_its_server() -> None:
-    served = view_page("run", blocks={}, is_served=True)
+    served = view_page("run")
     assert "connect-src &#x27;self&#x27;" in served or "connect-src 'self'" in served
     assert "connect-src" not in one_run().page()
-
-
-def test_a_page_without_its_data_is_refused() -> None:
-    with pytest.raises(ValueError, match="holds a head, got blocks"):
-        view_page("run", blocks={"columns": "{}"}, is_served=False)
-    with pytest.raises(ValueError, match="got blocks \\['head'\\]"):
-        view_page("run", blocks={"head": "{}"}, is_served=True)
 
 
 def test_a_page_has_one_script_and_no_attribute_that_runs_or_loads() -> None:
@@ -45,14 +37,14 @@ def test_a_page_has_one_script_and_no_attribute_that_runs_or_loads() -> None:
 
 
 def test_the_script_writes_no_html_and_evaluates_no_text() -> None:
-    page = view_page("run", blocks={}, is_served=True)
+    page = view_page("run")
     assert not re.search(
         r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|new Function", page
     )
 
 
 def test_the_title_is_text() -> None:
-    page = view_page("</title><script>alert(1)</script>", blocks={}, is_served=True)
+    page = view_page("</title><script>alert(1)</script>")
     assert "<script>alert" not in page
 
 

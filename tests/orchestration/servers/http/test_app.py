@@ -15,9 +15,10 @@ from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
 
 from spanjury.orchestration.servers.http.app import create_app
+from spanjury.orchestration.servers.http.limits import ServiceLimits
 from spanjury.orchestration.servers.http.problems import KINDS
 from spanjury.orchestration.servers.http.service import Service
-from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceSettings
+from spanjury.orchestration.servers.http.settings import ServiceSettings
 from spanjury.orchestration.servers.tokens import read_tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 
@@ -47,10 +48,10 @@ def test_a_service_has_the_processes_of_the_panel_with_the_most_which_share_its_
     tmp_path: Path,
 ) -> None:
     panels = {"default": RULES, "b": replace(RULES, processes=2), "c": replace(RULES, processes=3)}
-    settings = ServiceSettings(panels=panels, batches=BatchPlan(panels=panels), state=tmp_path)
-    bounds = ServiceLimits(checks=10, connections=1).of_one(settings.processes)
-    assert (settings.processes, bounds.checks, bounds.connections) == (3, 4, 1)
-    alone = replace(settings, panels={"default": RULES})
+    settings = ServiceSettings(batches=BatchPlan(panels=panels), state=tmp_path)
+    bounds = ServiceLimits(max_checks=10, max_http_connections=1).of_one(settings.processes)
+    assert (settings.processes, bounds.max_checks, bounds.max_http_connections) == (3, 4, 1)
+    alone = replace(settings, batches=BatchPlan(panels={"default": RULES}))
     assert alone.limits.of_one(alone.processes) == alone.limits
 
 
@@ -146,7 +147,7 @@ async def test_messages_are_judged_in_place_of_a_text(tmp_path: Path) -> None:
 async def test_a_request_names_what_the_operator_allows_and_nothing_else(
     tmp_path: Path, body: dict[str, object], kind: str
 ) -> None:
-    limits = ServiceLimits(output=100, source=200, body=5_000)
+    limits = ServiceLimits(max_output=100, max_source=200, max_body=5_000)
     async with open_service(tmp_path, limits=limits) as client:
         answer = await client.post("/v1/check", json=body)
         assert problem(answer) == kind
@@ -370,7 +371,7 @@ UNNAMED = rows("a").replace(b'"task": "summarization", ', b"")
 async def test_a_batch_that_cannot_be_judged_is_refused_and_leaves_nothing(
     tmp_path: Path, query: str, body: bytes, kind: str
 ) -> None:
-    limits = ServiceLimits(rows=3, row=2_000, batch_body=10_000)
+    limits = ServiceLimits(max_rows=3, max_body=2_000, max_batch_body=10_000)
     async with open_service(tmp_path, limits=limits) as client:
         answer = await client.post(f"/v1/batches{query}", content=body, headers=NDJSON)
         assert problem(answer) == kind
@@ -390,12 +391,14 @@ async def test_the_rows_of_a_body_are_counted_however_it_is_cut(tmp_path: Path) 
 
     longest = max(map(len, body.splitlines()))
     for size in (1, 7, len(body)):
-        for limits, accepted in (
-            (ServiceLimits(rows=3, row=longest), True),
-            (ServiceLimits(rows=2, row=longest), False),
-            (ServiceLimits(rows=3, row=longest - 1), False),
+        for most, characters, accepted in (
+            (3, longest, True),
+            (2, longest, False),
+            (3, longest - 1, False),
         ):
-            async with open_service(tmp_path / f"{size}-{limits}", limits=limits) as client:
+            limits = ServiceLimits(max_rows=most, max_body=characters)
+            folder = tmp_path / f"{size}-{most}-{characters}"
+            async with open_service(folder, limits=limits) as client:
                 answer = await client.post("/v1/batches", content=pieces(size), headers=NDJSON)
                 assert answer.is_success is accepted, (size, limits)
 
@@ -464,9 +467,7 @@ async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(tmp_p
 
 async def test_before_it_is_ready_and_while_it_drains_no_work_is_taken_on(tmp_path: Path) -> None:
     panels = {"default": RULES}
-    settings = ServiceSettings(
-        panels=panels, batches=BatchPlan(panels=panels), state=tmp_path / "state"
-    )
+    settings = ServiceSettings(batches=BatchPlan(panels=panels), state=tmp_path / "state")
     service = Service(settings)
     transport = httpx.ASGITransport(create_app(service))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:

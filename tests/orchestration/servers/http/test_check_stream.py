@@ -21,8 +21,8 @@ from starlette.types import Message
 from spanjury.orchestration.servers.http.app import create_app
 from spanjury.orchestration.servers.http.check_stream import EventStream, SendEvent
 from spanjury.orchestration.servers.http.check_turns import CheckTurns
+from spanjury.orchestration.servers.http.limits import ServiceLimits
 from spanjury.orchestration.servers.http.problems import ProblemError
-from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.servers.tokens import read_tokens
 
 TEXT = "The bridge opened in 1935. It has three lanes."
@@ -95,7 +95,7 @@ async def test_a_stream_stops_at_a_faulty_sentence_and_says_where(tmp_path: Path
 async def test_a_request_that_does_not_fit_is_a_problem_and_no_stream(
     tmp_path: Path, change: Mapping[str, object], kind: str
 ) -> None:
-    async with open_service(tmp_path, limits=ServiceLimits(output=100)) as client:
+    async with open_service(tmp_path, limits=ServiceLimits(max_output=100)) as client:
         assert problem(await client.post(STREAM, json={**ASKED, **change})) == kind
 
 
@@ -153,7 +153,7 @@ async def test_a_text_in_lines_is_judged_as_a_whole_one(tmp_path: Path) -> None:
     ],
 )
 async def test_lines_that_do_not_fit_are_a_problem(tmp_path: Path, body: bytes, kind: str) -> None:
-    async with open_service(tmp_path, limits=ServiceLimits(output=100)) as client:
+    async with open_service(tmp_path, limits=ServiceLimits(max_output=100)) as client:
         assert problem(await client.post(STREAM, content=body, headers=LINES)) == kind
 
 

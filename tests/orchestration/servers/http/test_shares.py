@@ -27,7 +27,7 @@ from loopback.chaos import ChaosServer, judged_text
 from loopback.server import LoopbackServer
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.servers.http.settings import ServiceLimits
+from spanjury.orchestration.servers.http.limits import ServiceLimits
 from spanjury.orchestration.servers.tokens import Tokens, read_tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 
@@ -50,7 +50,7 @@ def tenants(folder: Path, *, ann: str = "", bob: str = "") -> Tokens:
 @pytest.mark.heavy
 async def test_160_checks_of_one_tenant_leave_room_for_50_of_another(tmp_path: Path) -> None:
     answered: dict[str, list[int]] = {"ann": [], "bob": []}
-    limits = ServiceLimits(checks=100)
+    limits = ServiceLimits(max_checks=100)
     with LoopbackServer(HELD) as judge:
         opening = held_service(
             tmp_path,

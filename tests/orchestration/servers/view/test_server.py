@@ -59,7 +59,7 @@ def test_the_page_gets_all_that_it_asks_for(asking: httpx.Client, view: View, ru
 
 
 def test_the_page_is_served_without_data_and_under_its_own_policy(view: View) -> None:
-    page = view_page("a run", blocks={}, is_served=True)
+    page = view_page("a run")
     with served(view, page=page) as address, client(address, token="") as asking:
         response = asking.get("/")
     assert response.text == page

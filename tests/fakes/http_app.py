@@ -10,8 +10,9 @@ import anyio
 import httpx
 
 from spanjury.orchestration.servers.http.app import create_app
+from spanjury.orchestration.servers.http.limits import ServiceLimits
 from spanjury.orchestration.servers.http.service import Service
-from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceSettings
+from spanjury.orchestration.servers.http.settings import ServiceSettings
 from spanjury.orchestration.servers.tokens import Tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 from spanjury.orchestration.services.serving.batches.records import BatchStore
@@ -56,7 +57,6 @@ async def held_service(
     """Open a service, and yield a client of it and the service itself."""
     panels = {"default": panel, "form": PanelConfig(seats=(SeatConfig(judge="form"),))}
     settings = ServiceSettings(
-        panels=panels,
         batches=replace(plan or BatchPlan(panels={}), panels=panels),
         state=folder / "state",
         tokens=tokens or Tokens(),

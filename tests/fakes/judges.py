@@ -1,11 +1,21 @@
 """Judges and segments for tests of what stands above the judges."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anyio import Event
 
-from spanjury.judges.core import Aspect, ErrorSpan, Judge, Located, Report, Segment, Task
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Judge,
+    Located,
+    Report,
+    SeatReport,
+    Segment,
+    Task,
+    Verdict,
+)
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
@@ -41,6 +51,17 @@ def panel_of(*judges: Judge, names: Sequence[str] = (), **fields: object) -> Pan
     seats = tuple(Seat(name=name, judge=judge) for name, judge in zip(called, judges, strict=True))
     usual = {"aggregation": mean, "aggregation_name": "mean", "consolidator": RuleConsolidator()}
     return Panel(seats=seats, **{**usual, **fields})  # type: ignore[arg-type]  # the fields of each test
+
+
+def verdict_of(
+    text: Segment, spans: Mapping[str, Sequence[ErrorSpan]], *, aspect: Aspect = ASPECT
+) -> Verdict:
+    """Return the verdict of seats that each found these spans in `text`."""
+    seats = (
+        SeatReport(seat=name, signature=name, report=Report(score=3, spans=tuple(own)), seconds=0)
+        for name, own in spans.items()
+    )
+    return Verdict(segment=text, aspect=aspect, seats=tuple(seats))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,8 @@ import numpy as np
 
 from spanjury.orchestration.report.drawings.pages import (
     Flow,
-    LcsAlignment,
     MarkedText,
     NgramPlaces,
-    SharedNgrams,
-    TokenFlow,
-    TokenSimilarities,
     alignment_page,
     flow_page,
     heat_map_page,
@@ -47,9 +43,7 @@ def heat_map(*tokens: str) -> str:
     values[0, 1] = np.nan
     scores = (("precision", 0.5), (tokens[0], float("nan")))
     return heat_map_page(
-        TokenSimilarities(
-            title=tokens[0], output=tokens, reference=tokens, similarities=values, scores=scores
-        )
+        tokens[0], output=tokens, reference=tokens, similarities=values, scores=scores
     )
 
 
@@ -60,20 +54,14 @@ def flow(*tokens: str) -> str:
     ]
     flows.append(Flow(output=0, reference=0, mass=0.5, cost=float("nan")))
     return flow_page(
-        TokenFlow(
-            title=tokens[0],
-            output=tokens,
-            reference=tokens,
-            flows=tuple(flows),
-            scores=((tokens[1], 0.5),),
-        )
+        tokens[0], output=tokens, reference=tokens, flows=flows, scores=((tokens[1], 0.5),)
     )
 
 
 def ngrams(*tokens: str) -> str:
     text = marked(*tokens)
-    shared = SharedNgrams(
-        title=tokens[0],
+    return ngram_page(
+        tokens[0],
         output=text,
         references=(text, marked("other")),
         longest=3,
@@ -82,13 +70,12 @@ def ngrams(*tokens: str) -> str:
             NgramPlaces(n=2, output=(1,), references=((1,), ())),
         ),
     )
-    return ngram_page(shared)
 
 
 def alignment(*tokens: str) -> str:
     text = marked(*tokens)
     pairs = ((0, 1), (1, 2))
-    return alignment_page(LcsAlignment(title=tokens[0], output=text, reference=text, pairs=pairs))
+    return alignment_page(tokens[0], output=text, reference=text, pairs=pairs)
 
 
 PAGES: dict[str, Callable[..., str]] = {

@@ -151,7 +151,7 @@ class ViewData:
             name: packed(self.details(part)) for name, part in zip(names, parts, strict=True)
         }
         blocks["comparisons"] = packed(list(self.comparisons))
-        return view_page(head["title"], blocks=blocks, is_served=False)
+        return view_page(head["title"], blocks=blocks)
 
 
 def run_columns(results: Sequence[Json | None], names: Json) -> Json:

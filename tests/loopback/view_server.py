@@ -74,7 +74,7 @@ def served(server: ViewServer) -> Iterator[str]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             if not parts.path.startswith("/api/"):
-                page = view_page("served", blocks={}, is_served=True)
+                page = view_page("served")
                 return self.send(200, page.encode(), kind="text/html; charset=utf-8")
             if self.headers["Authorization"] != f"Bearer {TOKEN}":
                 return self.send(401, b'{"title": "no token"}')

@@ -52,6 +52,12 @@ class KeptByText(Generic[T]):
             self._keep(text, result)
         return result
 
+    def clear(self) -> None:
+        """Forget all texts."""
+        with self._lock:
+            self._kept.clear()
+            self.size = 0
+
     def _keep(self, text: str, result: T) -> None:
         with self._lock:
             if text not in self._kept:

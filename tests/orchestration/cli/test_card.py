@@ -68,7 +68,7 @@ def test_a_demand_on_what_is_caught_is_held_on_the_card() -> None:
     examine("standard", "caught", limit=12)
     met = ["--require", "discernment.caught.fabricate-detail>=.2"]
     spanjury("exam", "card", "caught", *met)
-    spanjury("exam", "card", "caught", "--require", "discernment.caught.average<1", code=5)
+    spanjury("exam", "card", "caught", "--require", "discernment.caught.average<.5", code=5)
     refused = spanjury("exam", "card", "caught", "--require", "retest.moved<=1", code=2)
     assert "retest.moved <= 1 is met by every value: the range of retest.moved is 0 to 1" in (
         refused.output

@@ -30,10 +30,12 @@ class RunLock:
     naming its process and host; or if the file system has no locks (some network ones).
 
     If it `is_shared`, others that share it, too, may hold it at the same time; the last is named.
+    The `advice` to whoever finds the lock held is a clause after the name of the holder.
     """
 
-    def __init__(self, path: Path, *, is_shared: bool = False) -> None:
+    def __init__(self, path: Path, *, is_shared: bool = False, advice: str = "") -> None:
         self._path = path
+        self._advice = f"; {advice}" if advice else ""
         self._is_shared = is_shared
         self._descriptor = -1
 
@@ -57,13 +59,14 @@ class RunLock:
         try:
             _lock(descriptor, is_shared=self._is_shared)
         except _HELD as error:
-            raise StoreError(f"{self._path}: in use by {_holder(descriptor)}") from error
+            holder = _holder(descriptor)
+            raise StoreError(f"{self._path}: in use by {holder}{self._advice}") from error
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be locked: {reason_of(error)}") from error
-        holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+        own = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
         try:
             os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{holder}\n".encode())
+            os.write(descriptor, f"{own}\n".encode())
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written: {reason_of(error)}") from error
 

@@ -25,6 +25,8 @@ _MOST_KEYS = 100_000
 _MOST_WAITING = 500
 """Maximum number of values waiting for the next commit."""
 
+_ADVICE = "wait for it to end, or use another memory: shards that run at once need one each"
+
 
 @dataclass(slots=True)
 class _Batch:
@@ -70,7 +72,7 @@ class SqliteMemory:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            stack.enter_context(RunLock(database.lock_of(self._path)))
+            stack.enter_context(RunLock(database.lock_of(self._path), advice=_ADVICE))
             with database.naming(self._path):
                 database.finish_repair(self._path)
                 _make_or_check(self._path)

@@ -19,7 +19,6 @@ from spanjury.judges.core import (
     abstention,
     counted,
     not_about,
-    probability_with,
     score_of_probability,
     signature,
     still_unverified,
@@ -43,6 +42,7 @@ from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.source_index import Source, index_source, join_inputs
 from spanjury.judges.rules.support import SentenceSupport, Support, find_support, of_sentences
+from spanjury.judges.text.invisible import without_invisible
 from spanjury.judges.text.languages import (
     NO_BLANKS,
     SAMPLE,
@@ -116,8 +116,8 @@ class GroundingJudge:
 
     The score follows from the probability of an error
     (`spanjury.judges.core.score_of_probability`); for another error list, that probability is
-    adjusted (`probability_with`). `max_spans`, 0 or more, limits the spans of the report; the
-    probability counts all.
+    adjusted (`spanjury.judges.core.probability_with`). `max_spans`, 0 or more, limits the spans of
+    the report; the probability counts all.
 
     Sentences with many claims missing from the source are listed as unverified. So are those that
     join words of different sentences or clauses of the source, stand in another context than there,
@@ -125,6 +125,8 @@ class GroundingJudge:
     assert what it only reports, denies or makes conditional.
     All but the first bind the panel, whose probability is at least theirs, but do not change the
     probability of this judge.
+
+    Texts are compared without their invisible characters, such as zero-width spaces.
 
     An empty output, a refusal and an output that only repeats a question are errors of their own
     category, also for aspects of the kind ``"content"``. A coded text is not judged.
@@ -149,7 +151,7 @@ class GroundingJudge:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Compare the output, or each reply of an agent, with the inputs that `aspect` may read."""
         if segment.trajectory is None:
-            return await self._look(segment, aspect)
+            return await self._read(segment, aspect)
         return await by_reply(segment, aspect, self._look_at_reply, max_spans=self.max_spans)
 
     async def _look_at_reply(self, reply: Segment, aspect: Aspect) -> Report:
@@ -161,7 +163,7 @@ class GroundingJudge:
         sources = tuple(reply.inputs.values())
         computed = computed_in(reply.output, sources)
         inputs = {**reply.inputs, **({"Computed": computed} if computed else {})}
-        report = await self._look(replace(reply, inputs=inputs), aspect, is_reply=True)
+        report = await self._read(replace(reply, inputs=inputs), aspect, is_reply=True)
         spans = [
             span
             for span in report.spans
@@ -173,26 +175,20 @@ class GroundingJudge:
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return the score for `spans` instead of the reported errors."""
-        if segment.trajectory is None:
-            report = await self._look(segment, aspect, spans=tuple(spans))
-        else:
-            report = rescored(await self.assess(segment, aspect), spans, aspect.scale)
+        report = rescored(await self.assess(segment, aspect), spans, aspect.scale)
         return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
-    async def _look(
-        self,
-        segment: Segment,
-        aspect: Aspect,
-        *,
-        spans: tuple[ErrorSpan, ...] | None = None,
-        is_reply: bool = False,
-    ) -> Report:
+    async def _read(self, segment: Segment, aspect: Aspect, *, is_reply: bool = False) -> Report:
+        look = partial(self._look, aspect=aspect, is_reply=is_reply)
+        return await without_invisible(segment, look)
+
+    async def _look(self, segment: Segment, *, aspect: Aspect, is_reply: bool) -> Report:
         inputs = aspect.view(segment.inputs)
         is_whole, nothing = segment.before is None, None  # a single sentence need not be an answer
         if aspect.kind in _ANSWERED and (is_whole or not segment.output.strip()):
             nothing = non_answer(segment.output, inputs)
         if nothing is not None:
-            return self._answerless(nothing, segment.output, aspect=aspect, spans=spans)
+            return self._answerless(nothing, segment.output, aspect=aspect)
         if aspect.kind != "grounding":
             return not_about(aspect, "what the inputs support")
         source = join_inputs(inputs)
@@ -204,7 +200,6 @@ class GroundingJudge:
             source,
             questions=inputs.keys() - aspect.evidence(segment.inputs).keys(),
             aspect=aspect,
-            spans=spans,
             is_reply=is_reply,
         )
         # The length of an output alone that would take as long as both texts.
@@ -218,10 +213,9 @@ class GroundingJudge:
         *,
         questions: Collection[str] = (),
         aspect: Aspect,
-        spans: tuple[ErrorSpan, ...] | None = None,
         is_reply: bool = False,
     ) -> Report:
-        """Score `output` by its errors; `spans`, if given, replace the reported ones.
+        """Score `output` by its errors.
 
         The inputs called `questions` neither support nor contradict, but their words are not made
         up. The reply of an agent may join statements of different turns and results.
@@ -261,20 +255,12 @@ class GroundingJudge:
         return _scored(
             probability,
             reported,
-            spans=spans,
             rationale=_rationale(output, support, errors),
             unverified=still_unverified([doubtful, [*_unverified_sentences(output, support)]], ()),
             aspect=aspect,
         )
 
-    def _answerless(
-        self,
-        answer: NonAnswer,
-        output: str,
-        *,
-        aspect: Aspect,
-        spans: tuple[ErrorSpan, ...] | None,
-    ) -> Report:
+    def _answerless(self, answer: NonAnswer, output: str, *, aspect: Aspect) -> Report:
         """Report an output that answers nothing, as one error."""
         start = len(output) - len(output.lstrip())
         text = output.strip() if answer.category != EMPTY else ""
@@ -289,24 +275,20 @@ class GroundingJudge:
             probability=_CERTAIN,
         )
         reported = (error,)[: self.max_spans]
-        return _scored(_CERTAIN, reported, spans=spans, rationale=answer.explanation, aspect=aspect)
+        return _scored(_CERTAIN, reported, rationale=answer.explanation, aspect=aspect)
 
 
 def _scored(
     probability: float,
-    own: tuple[ErrorSpan, ...],
+    spans: tuple[ErrorSpan, ...],
     *,
-    spans: tuple[ErrorSpan, ...] | None,
     rationale: str,
     aspect: Aspect,
     unverified: tuple[Unverified, ...] = (),
 ) -> Report:
-    """Return a report of its own errors, or of `spans` instead if given."""
-    if spans is not None:
-        probability = probability_with(spans, probability=probability, own=own)
     return Report(
         score=score_of_probability(probability, aspect.scale),
-        spans=own if spans is None else spans,
+        spans=spans,
         rationale=rationale,
         error_probability=probability,
         unverified=unverified,

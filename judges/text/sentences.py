@@ -20,11 +20,11 @@ _SPACED = frozenset(("e", "i", "z"))  # first letters of "e. g.", "i. e." and "z
 _OPENING = "(['\"“‘«"
 _LABEL = re.compile(
     r"""\b(?i:annex|appendix|arm|bag|block|box|building|category|chapter|choice|class|clause|cohort
-    |column|compound|condition|diet|district|division|drug|exhibit|factor|figure|gate|grade|group
+    |column|compound|condition|diet|district|division|drug|factor|figure|gate|grade|group
     |hall|hepatitis|influenza|item|layer|level|line|list|model|option|package|panel|part|phase|plan
     |platform|point|product|protein|protocol|question|room|round|route|row|sample|scenario|schedule
     |section|sector|series|site|stage|step|strain|study|substance|subtype|table|task|team|terminal
-    |tier|treatment|type|unit|variant|version|vial|vitamin|ward|wing|zone)s?
+    |tier|type|unit|variant|version|vial|vitamin|ward|wing|zone)s?
     \s(?:[A-Z],?\s(?:and|or|to)\s)?[A-Z]\Z""",
     re.VERBOSE,
 )

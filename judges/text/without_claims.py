@@ -126,7 +126,7 @@ _FELT = re.compile(
     rf"(?:{_PRAISED}|cute|beautiful|pretty|adorable|delicious|tasty))",
     re.IGNORECASE,
 )
-"""The likings of a speaker, of which nothing is said by a source of another author."""
+"""A sentence about what the speaker likes, which a source by another author cannot support."""
 _ASSERTED = re.compile(
     r"\d|n['’]t\b|\b(?:that|when|how|what|why|because|since|which|who|where|than|if|not|and|but"
     r"|or)\b",
@@ -183,9 +183,9 @@ def without_marks(output: str, inputs: Mapping[str, str] = MappingProxyType({}))
 
     This means citations, numbers of list items, "Yes." before more, "Hello" before a name, "Note
     that" and "According to the policy," before what they introduce, and sentences that only greet,
-    thank, exclaim, offer help or ask the reader something. So are sentences in which the writer
-    likes something, unless one of the `inputs` is in the first person. An output of nothing but
-    such sentences keeps them, since they are then the answer.
+    thank, exclaim, offer help or ask the reader something. It also means sentences about what the
+    writer likes, unless one of the `inputs` is in the first person. An output of nothing but such
+    sentences keeps them, since they are then the answer.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from spanjury.adapters.files.reading.sources import by_source, open_ids, segment
 from spanjury.adapters.files.reading.texts import frame_rows, read_texts, row_lines
 from spanjury.adapters.files.reading.trajectories import (
     as_trajectory,
+    check_tools,
     is_conversation,
     trajectory_row,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "AGENT",
     "as_trajectory",
     "by_source",
+    "check_tools",
     "columns_for",
     "data_limits",
     "numbered_rows",

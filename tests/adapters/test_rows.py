@@ -174,6 +174,15 @@ def test_an_id_may_be_a_number(identity: object, name: str) -> None:
         ({"input": {"Data": {"name": "Zoë", "stars": 4}}}, {"Data": '{"name":"Zoë","stars":4}'}),
         ({"input": {"Data": [{"a": 1}, "b"]}}, {"Data": '[{"a":1},"b"]'}),
         ({"input": {"Data": 4, "Open": True}}, {"Data": "4", "Open": "true"}),
+        ({"source": "a", "question": "q"}, {"Question": "q", "Context": "a"}),
+        (
+            {"source": ["a", "b"], "question": "q"},
+            {"Question": "q", "Context [1]": "a", "Context [2]": "b"},
+        ),
+        ({"inputs": {"Facts": "a"}, "question": "q"}, {"Question": "q", "Facts": "a"}),
+        ({"source": "a", "question": "q", "task": "QA"}, {"Question": "q", "Source": "a"}),
+        ({"inputs": {"question": "p"}, "question": "q"}, {"question": "p"}),
+        ({"source": "a", "question": None}, {"Input": "a"}),
     ],
 )
 def test_inputs_have_names_and_shapes(row: Mapping[str, object], inputs: Mapping[str, str]) -> None:

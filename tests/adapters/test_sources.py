@@ -251,6 +251,21 @@ def test_columns_have_the_other_names_that_keys_have(write: Callable[[str], Path
     assert list(read_csv(path)) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("jsonl", '{"output": "x", "source": "a", "question": "q"}\n'),
+        ("csv", "source,question,output\na,q,x\n"),
+    ],
+)
+def test_the_question_of_a_row_is_an_input(
+    write: Callable[[str], Path], kind: str, content: str
+) -> None:
+    (segment,) = READERS[kind](write(content))
+    assert isinstance(segment, Segment)
+    assert segment.inputs == {"Question": "q", "Context": "a"}
+
+
 def test_an_empty_cell_is_nothing_but_empty_output_is_judged(write: Callable[[str], Path]) -> None:
     path = write("id,output,input,system,human.fluency,doc_id\n,,,,,\n")
     assert list(read_csv(path)) == [Segment(segment_id="line-2", output="")]

@@ -251,6 +251,7 @@ def test_a_second_process_learns_who_has_the_memory_open(path: Path) -> None:
         assert holder.stdout is not None
         holder.stdout.readline()
         expected = f"in use by process {holder.pid} on {socket.gethostname()}"
+        expected += "; wait for it to end, or use another memory: shards that run at once"
         with pytest.raises(StoreError, match=expected), SqliteMemory(path):
             pass
         holder.kill()

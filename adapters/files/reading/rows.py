@@ -30,7 +30,9 @@ _FIELDS = frozenset(
 )
 """Keys of a native row; `checked_rows.Row` declares their types."""
 
-_RENAMED = frozenset({"aspect", *OTHER_NAMES})
+_QUESTION = "question"
+
+_RENAMED = frozenset({"aspect", _QUESTION, *OTHER_NAMES})
 """Keys whose presence means that a row must be renamed first."""
 
 _TEXT = {str}
@@ -118,10 +120,24 @@ def _native(row: Mapping[str, object]) -> dict[str, object]:
     for other, name in OTHER_NAMES.items():
         if row.get(other) is not None and name not in row and name not in native:
             native[name] = native.pop(other)
+    if native.get(_QUESTION) is not None:
+        _add_question(native)
     aspect = native.get("aspect")
     if isinstance(aspect, str) and isinstance(native.get("human"), int | float):
         native["human"] = {native.pop("aspect"): native["human"]}
     return native
+
+
+def _add_question(native: dict[str, object]) -> None:
+    """Make the question an input, unless there is one already; a source without a header gets one.
+
+    Every task has a source, and only without a named task does its header decide the task.
+    """
+    inputs = native.get("inputs", {})
+    if not isinstance(inputs, dict):
+        inputs = {"Source" if native.get("task") else "Context": inputs}
+    if not any(str(header).strip().casefold() == _QUESTION for header in inputs):
+        native["inputs"] = {"Question": native.pop(_QUESTION), **inputs}
 
 
 def write_segments(

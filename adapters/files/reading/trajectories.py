@@ -168,6 +168,17 @@ def _with_outputs(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     return tuple(kept)
 
 
+def check_tools(tools: object) -> None:
+    """Raise `ConfigError` if a tool has no specification, or the tools are not a list."""
+    if isinstance(tools, list | tuple) and len(tools_of(tools)) < len(tools):
+        nameless = next(tool for tool in tools if not tools_of([tool]))
+        raise ConfigError(
+            f"got the tool {nameless!r}, expected its name, description and parameters"
+        )
+    if tools and not tools_of(tools):
+        raise ConfigError(f"got the tools {excerpt(tools)}, expected a list of specifications")
+
+
 def as_trajectory(value: object, tools: object = ()) -> Trajectory:
     """Return the trajectory in a caller's value: messages, or an object that contains them.
 
@@ -176,13 +187,7 @@ def as_trajectory(value: object, tools: object = ()) -> Trajectory:
     Raises `ConfigError` if there is no assistant turn, a tool has no specification, the tools are
     not a list, or the value is nested too deeply.
     """
-    if isinstance(tools, list | tuple) and len(tools_of(tools)) < len(tools):
-        nameless = next(tool for tool in tools if not tools_of([tool]))
-        raise ConfigError(
-            f"got the tool {nameless!r}, expected its name, description and parameters"
-        )
-    if tools and not tools_of(tools):
-        raise ConfigError(f"got the tools {excerpt(tools)}, expected a list of specifications")
+    check_tools(tools)
     if isinstance(value, Trajectory):
         return replace(value, tools=tools_of(tools)) if tools else value
     try:

@@ -347,6 +347,19 @@ async def test_a_text_without_words_is_an_error_without_a_place(output: str) -> 
     assert report.error_probability == 0.98
 
 
+async def test_invisible_characters_hide_no_word_and_move_no_span() -> None:
+    article = ARTICLE.replace("1,200", "1,\u200b200").replace("board", "bo\u00adard")
+    right = await judged("Ac\u2060me sold 1,200 ca\u200brs. The board was ple\ufeffased.", article)
+    assert right == await judged("Acme sold 1,200 cars. The board was pleased.")
+    output = "Ac\u2060me sold 1,\u200b300 cars in May\u200b."
+    wrong = await judged(output, article)
+    assert wrong.spans[0].text == "1,\u200b300"
+    for span in wrong.spans:
+        assert output[slice(*span.interval or ())] == span.text
+        for passage in span.evidence:
+            assert article[passage.start : passage.end] == passage.text
+
+
 @pytest.mark.parametrize("kind", ["grounding", "content"])
 @pytest.mark.parametrize(
     ("output", "category"),

@@ -61,6 +61,8 @@ class ViewData:
     runs: Sequence[Sequence[Json | None]]
     names: Sequence[str] = ("first", "second")
     comparisons: Sequence[Json] = ()
+    second_texts: Mapping[str, Json] = field(default_factory=dict)
+    """The text by its id, if the second run judged another text."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     part: int = 100
     """Rows in a part of the details."""
@@ -134,8 +136,12 @@ class ViewData:
                 texts.append(text_of[row["id"]])
             named = {key: row[key] for key in ("id", "system", "task", "aspect")}
             results = [run[number] for run in self.runs]
+            index, both = index_of.get(row["id"]), list[int | None]()
+            if row["id"] in self.second_texts:
+                index, both = None, [index, len(texts)]
+                texts.append(self.second_texts[row["id"]])
             all_rows.append(
-                {"number": number, **named, "text": index_of.get(row["id"]), "results": results}
+                {"number": number, **named, "text": index, "texts": both, "results": results}
             )
         return {"texts": texts, "rows": all_rows}
 

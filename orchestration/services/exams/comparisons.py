@@ -58,8 +58,8 @@ class Compare(FileStudy[ComparedRuns]):
     def find(self) -> "study_report.StudyReport[ComparedRuns]":
         """Compare the runs.
 
-        Raise `DataError` if a file cannot be read, the two have no scorer and aspect or no scored
-        text in common, or decisions must not be worse and the first has none.
+        Raise `DataError` if a file cannot be read, the two have no score in common, or decisions
+        must not be worse and the first has none.
         """
         first, second = Path(self.first), Path(self.second)
         scored = [scorers.read_scorers([path], ids=TextIds()) for path in (first, second)]
@@ -70,12 +70,11 @@ class Compare(FileStudy[ComparedRuns]):
             seed=self.seed,
             draws=self.draws,
         )
-        if not differences:
-            raise DataError(f"{first} and {second} have no scorer and aspect in common")
         if not any(row.texts for row in differences):
             raise DataError(
-                f"{first} and {second} have no scored text in common: texts are matched by id and"
-                " system"
+                f"{first} and {second} have no score in common: scores are matched by judge,"
+                " aspect, id and system; name two versions of a program alike, or not at all, to"
+                " compare them"
             )
         decisions = [scorers.read_decisions(path, ids=TextIds()) for path in (first, second)]
         if self.fail_on_worse and not any(decisions[0].values()):

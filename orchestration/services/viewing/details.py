@@ -20,9 +20,8 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.transcript import Transcript, header_of, transcript_of
-from spanjury.orchestration.services.viewing.reading import NOTHING, Names, Pairing
+from spanjury.orchestration.services.viewing.reading import NOTHING, Names, Pairing, Text
 from spanjury.orchestration.services.viewing.sources import KnownAspects, ViewedRun
-from spanjury.orchestration.services.viewing.texts import TextStore
 
 with lazily():
     from spanjury.orchestration.services.runs import run_folder as runs
@@ -31,7 +30,6 @@ with lazily():
     from spanjury.orchestration.wiring import runs as run_folders
 
 
-_Text = tuple[TextStore, int]
 _NO_REPLIES = (
     "the memory holds no reply to what these judges ask today: they were asked by another version"
     " or with other options, or did not answer"
@@ -78,13 +76,16 @@ class Details:
         rows = []
         for number in numbers:
             task, aspect = self.aspect(number)
-            index, hidden = None, is_hidden(number)
-            if (text := self._pairing.text(number)) is not None:
+            hidden, indices = is_hidden(number), list[int | None]()
+            for text in self._pairing.texts(number):
+                if text is None:
+                    indices.append(None)
+                    continue
                 key = id(text[0]), text[1], task, hidden
                 if key not in texts:
                     texts[key] = len(written)
                     written.append(self._text(text, task=task, is_hidden=hidden))
-                index = texts[key]
+                indices.append(texts[key])
             run, row = self._pairing.row_of(number)
             rows.append(
                 {
@@ -93,7 +94,8 @@ class Details:
                     "system": run.columns.names.systems.values[run.columns.systems[row]],
                     "task": task,
                     "aspect": aspect,
-                    "text": index,
+                    "text": indices[0] if len(indices) == 1 else None,
+                    "texts": indices if len(indices) > 1 else [],
                     "results": list(self._results(number, is_hidden=hidden)),
                 }
             )
@@ -116,13 +118,13 @@ class Details:
             return None
         return _UNASKED.decode(self._pairing.runs[run].line(row)).unasked
 
-    def _fitted(self, text: _Text, *, task: str) -> Segment:
+    def _fitted(self, text: Text, *, task: str) -> Segment:
         store, number = text
         segment = store.segment(number)
         declared = self._aspects.task(task)
         return segment if declared is None else declared.fit(segment)
 
-    def _text(self, text: _Text, *, task: str, is_hidden: bool) -> dict[str, object]:
+    def _text(self, text: Text, *, task: str, is_hidden: bool) -> dict[str, object]:
         segment = self._fitted(text, task=task)
         scores = {} if is_hidden else segment.human
         return {

@@ -33,6 +33,8 @@ NOTHING = -1
 _OUTCOMES = {name: number for number, name in enumerate(OUTCOMES)}
 _DECISIONS: dict[str | None, int] = {name: number for number, name in enumerate(DECISIONS)}
 _Key = tuple[str, int, int]
+Text = tuple[TextStore, int]
+"""A text by its store and its number there."""
 NO_COLUMNS = {
     name: list[object]()
     for name in (
@@ -336,20 +338,24 @@ class Pairing:
             if rows[number] != NOTHING
         )
 
-    def text(self, number: int) -> tuple[TextStore, int] | None:
+    def text(self, number: int) -> Text | None:
         """Return a row's text; None if it is missing, or two runs judged different texts."""
-        owner = None
+        texts = self.texts(number)
+        return texts[0] if len(texts) == 1 else None
+
+    def texts(self, number: int) -> list[Text | None]:
+        """Return the text of a row, or both texts if two runs judged different ones.
+
+        A text that is missing, or is not the one that was judged, is None.
+        """
+        texts: list[Text | None] = []
         for run, rows in zip(self.runs, self.rows, strict=True):
             row = rows[number]
-            if row == NOTHING or run.store is None or run.texts[row] == NOTHING:
-                continue
-            text = run.text(row)
-            if text is None:
-                return None
-            if owner is not None and owner[0].digests[owner[1]] != run.store.digests[text]:
-                return None
-            owner = owner or (run.store, text)
-        return owner
+            if row != NOTHING and run.store is not None and run.texts[row] != NOTHING:
+                text = run.text(row)
+                texts.append(None if text is None else (run.store, text))
+        contents = {text and text[0].digests[text[1]] for text in texts}
+        return texts if len(contents) > 1 else (texts[:1] or [None])
 
 
 def open_readings(

@@ -228,7 +228,7 @@ class TextStore:
         self.sources = array("I")
         """Number of each segment's inputs."""
         self.digests = array("q")
-        """Hash of each output, which is valid in this process only."""
+        """Hash of each output with its inputs, which is valid in this process only."""
         self._origins: dict[int, Origin] = {}
         self._gold_intervals: dict[int, list[tuple[int, int]]] = {}
         self._recent: dict[int, Segment] = {}
@@ -272,7 +272,7 @@ class TextStore:
         number = self._segments.put(_JSON.encode(kept))
         self._folded.put(f"{segment.segment_id}\n{segment.output}".casefold().encode())
         self.sources.append(source)
-        self.digests.append(hash(segment.output))
+        self.digests.append(hash((segment.output, frozenset(segment.inputs.items()))))
         if (origin := _origin(segment.meta)) != UNKNOWN_ORIGIN:
             self._origins[number] = origin
         if intervals := [span.interval for span in segment.gold if span.interval is not None]:

@@ -164,9 +164,8 @@ class View:
         """Record the inputs of new rows, which makes the rows available to all threads."""
         main = main_store(self._pairing)
         for number in range(self.rows, len(self._pairing)):
-            text = self._pairing.text(number)
-            is_known = text is not None and text[0] is main
-            self._sources.append(text[0].sources[text[1]] if text and is_known else NOTHING)
+            texts = (text for text in self._pairing.texts(number) if text and text[0] is main)
+            self._sources.append(next((store.sources[text] for store, text in texts), NOTHING))
         with self._grown:
             self._grown.notify_all()
 
@@ -309,8 +308,10 @@ class View:
         marked = self.marking.marked(blind) if blind and self.marking else {}
 
         def is_hidden(number: int) -> bool:
-            mark = marked.get(key) if blind and (key := self.row_key(number)) else None
-            return bool(blind) and not (mark and mark.is_done)
+            if not blind:
+                return False
+            key = self.row_key(number)
+            return key is None or key not in marked or not marked[key].is_done
 
         return self._details.of(numbers, is_hidden=is_hidden)
 

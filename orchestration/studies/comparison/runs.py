@@ -4,6 +4,7 @@ Texts about one source are correlated, so intervals and tests treat each source 
 """
 
 import math
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
@@ -44,6 +45,7 @@ _SPEC = ".3f"
 Sources = Mapping[str, Hashable]
 """Text, or anything that was scored -> its source; one that is absent is its own source."""
 EACH_ITS_OWN: Sources = MappingProxyType({})
+_DIGEST = re.compile("[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,8 @@ class Difference(MeanDifference):
     adjusted: float
     same_signature: bool
     """True if the same judge was asked, so that the runs can differ by chance only."""
+    changes: tuple[str, ...]
+    """Parts in which the judge's two signatures differ, as ``rules``."""
 
 
 def differences(
@@ -94,12 +98,14 @@ def differences(
 ) -> tuple[Difference, ...]:
     """Compare scorers of one name and aspect in two runs, and the scores of the runs themselves.
 
-    `first`, `second`: scores of the two runs; any other scorer that only one run has is skipped.
+    `first`, `second`: scores of the two runs; any other scorer that only one run has is skipped,
+    and so is a judge that abstained from an aspect in both.
     The scores of two runs whose scorers differ in name are compared as those of the panel.
     """
     rows = [
         _difference(before, after, sources=sources, seed=seed, draws=draws)
         for before, after in _pairs(first, second)
+        if before.scores or after.scores
     ]
     adjusted = holm_adjusted([row.p for row in rows])
     return tuple(replace(row, adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True))
@@ -143,12 +149,17 @@ def differences_report(
 
 def doubts(rows: Sequence[Difference], *, first: str, second: str, undecided: int) -> Iterator[str]:
     """Yield reasons to doubt a comparison: other judges, and results that it leaves out."""
-    if not all(row.same_signature for row in rows):
+    others = {
+        row.scorer: f"{row.scorer} differs in {named(row.changes)}"
+        for row in rows
+        if not row.same_signature
+    }
+    if others:
         yield (
-            f"{first} and {second} were not scored by the same judges (their signatures differ:"
-            " models, prompts, settings or rules): a difference may come from the judges instead"
-            " of the texts"
+            f"{first} and {second} were not scored by the same judges: a difference may come from"
+            " the judges instead of the texts"
         )
+        yield from others.values()
     if undecided:
         yield (
             f"{counted(undecided, 'result')} of {first} {'has' if undecided == 1 else 'have'} a"
@@ -224,6 +235,7 @@ def _difference(
     means = mean_difference(first.scores, second.scores, sources=sources, seed=seed, draws=draws)
     before, after, owner = _paired(first.scores, second.scores, sources=sources)
     moved = after - before
+    changes = tuple(_changes(first, second))
     sums = cluster_sums(moved, owner)
     p = min(sign_flip.paired_test(side).p for side in (sums, -sums)) if moved.size else math.nan
     return Difference(
@@ -236,8 +248,34 @@ def _difference(
         lower=int(np.count_nonzero(moved < 0)),
         p=float(np.minimum(2 * p, 1.0)),  # NaN stays NaN
         adjusted=math.nan,
-        same_signature=unstamped(first.signature) == unstamped(second.signature),
+        same_signature=not changes,
+        changes=changes,
     )
+
+
+def _changes(first: Scorer, second: Scorer) -> Iterator[str]:
+    """Yield the name of each part in which two signatures differ, with values that people read."""
+    before, after = _parts(first.signature), _parts(second.signature)
+    if before["judge"] != after["judge"]:
+        yield f"judge ({before['judge']} in the first, {after['judge']} in the second)"
+        return
+    for name in dict.fromkeys([*before, *after]):
+        if first.is_own != second.is_own and not (name in before and name in after):
+            continue  # a seat's signature lacks how a run decides
+        values = [parts.get(name, "none") for parts in (before, after)]
+        if values[0] != values[1]:
+            is_digest = any(map(_DIGEST.fullmatch, values))
+            yield (
+                name
+                if is_digest
+                else f"{name} ({values[0]} in the first, {values[1]} in the second)"
+            )
+
+
+def _parts(signature: str) -> dict[str, str]:
+    """Return the parts of a signature by name: the name of its judge, then its settings."""
+    name, *parts = unstamped(signature).split("|")
+    return {"judge": name, **{key: value for key, _, value in (x.partition(":") for x in parts)}}
 
 
 def _paired(

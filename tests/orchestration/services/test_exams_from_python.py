@@ -485,7 +485,7 @@ def test_runs_are_compared_with_each_other_and_with_people(tmp_path: Path) -> No
         "grounding (one)", "grounding (two)"
     }  # fmt: skip
     spanjury.evaluate(texts, judges=["form"], aspects=["fluency"], output=tmp_path / "f.jsonl")
-    with pytest.raises(DataError, match="no scorer and aspect in common"):
+    with pytest.raises(DataError, match="have no score in common"):
         exams.compare(paths[0], tmp_path / "f.jsonl")
 
 

@@ -20,7 +20,11 @@ from spanjury.orchestration.studies.comparison.comparison import (
     _Cell,
     compare,
 )
-from spanjury.orchestration.studies.comparison.runs import differences, differences_report
+from spanjury.orchestration.studies.comparison.runs import (
+    differences,
+    differences_report,
+    doubts,
+)
 from spanjury.orchestration.studies.comparison.tables import (
     caught_conclusion,
     conclusion,
@@ -348,6 +352,30 @@ def test_a_release_by_itself_makes_no_other_judge() -> None:
     assert difference.same_signature
 
 
+def test_a_caution_names_the_judge_that_changed_and_in_what() -> None:
+    old = "j|model:gemma|prompt:0123456789ab|samples:3"
+    new = "j|model:qwen|prompt:ba9876543210|samples:3|form:json"
+    rows = differences(
+        [run("j", [1, 2], signature=old), run("k", [1, 2], signature="k|order:3")],
+        [run("j", [1, 2], signature=new), run("k", [1, 2], signature="k|order:3")],
+        draws=10,
+    )
+    _, *changed = doubts(rows, first="a", second="b", undecided=0)
+    assert changed == [
+        (
+            "j differs in model (gemma in the first, qwen in the second), prompt and form (none in"
+            " the first, json in the second)"
+        )
+    ]
+
+
+def test_a_seat_and_the_same_judge_alone_are_one_judge() -> None:
+    seat = run("j", [1, 2], signature="j|rules:1")
+    alone = replace(run("j", [1, 2], signature="j|rules:1|decision:5"), is_own=True)
+    (difference,) = differences([seat], [alone], draws=10)
+    assert difference.same_signature
+
+
 def test_texts_with_one_score_are_counted_and_skipped() -> None:
     (one,) = differences([run("j", [1, 2, 3])], [run("j", [1, 2])], draws=100)
     assert (one.texts, one.only_first, one.only_second) == (2, 1, 0)
@@ -374,6 +402,13 @@ def test_p_values_are_adjusted_for_how_many_there_are() -> None:
 
 def test_a_scorer_of_one_run_alone_is_skipped() -> None:
     assert differences([run("j", [1.0])], [run("k", [1.0])], draws=10) == ()
+
+
+def test_a_judge_that_abstained_in_both_runs_is_skipped() -> None:
+    scored, abstained = run("j", [1.0, 2.0]), replace(run("k", []), aspect="fluency")
+    assert [each.scorer for each in differences([scored, abstained], [scored, abstained])] == ["j"]
+    lost = differences([replace(abstained, scores={"a": 1.0})], [abstained], draws=10)
+    assert [(each.texts, each.only_first) for each in lost] == [(0, 1)]
 
 
 def test_the_scores_of_two_runs_are_compared_whatever_their_judges_are_called() -> None:

@@ -209,6 +209,17 @@ def test_missing_scores_lower_the_coverage_and_nothing_else() -> None:
     assert agreement.items == len(texts) // 2
 
 
+def test_scorers_of_different_texts_are_named_with_their_numbers() -> None:
+    texts = segments()
+    good = scorer("good", texts, noise=0.3)
+    half = replace(good, name="half", scores=dict([*good.scores.items()][: len(texts) // 2]))
+    page = report_markdown(agreement_report(whole(Settings(draws=0), good, half)))
+    assert f"good {len(texts)} outputs" in page
+    assert f"half {len(texts) // 2} outputs" in page
+    alike = report_markdown(agreement_report(whole(Settings(draws=0), good)))
+    assert "these differ" not in alike
+
+
 def test_the_same_seed_gives_the_same_page() -> None:
     texts = segments()
     scorers = [scorer("good", texts, noise=0.3), scorer("noise alone", texts, noise=50.0)]

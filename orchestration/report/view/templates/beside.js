@@ -46,7 +46,7 @@ function sidesOf(shown) {
     const names = isWithClean ? sides.map(({ number }, side) => conditionOf(number) || CLEAN_PAIR[side]) : state.pair;
     return sides.map((side, index) => ({ number: side.number, run: 0, name: names[index], row: side.row, text: side.text, result: side.row.results[0] }));
   }
-  return state.head.runs.map(({ name }, run) => ({ number: shown.number, run, name: isCompared() ? name : null, row: shown.row, text: shown.text, result: shown.row.results[run] ?? null }));
+  return state.head.runs.map(({ name }, run) => ({ number: shown.number, run, name: isCompared() ? name : null, row: shown.row, text: shown.texts[run] ?? shown.text, result: shown.row.results[run] ?? null }));
 }
 
 function drawVerdicts(sides, aspect) {
@@ -57,9 +57,9 @@ function drawVerdicts(sides, aspect) {
   return h("div.verdicts", {}, sides.map(({ result, name }, side) => drawVerdict(result, aspect, { name, side })), words);
 }
 
-// Spans of the text by who found them; one text for runs, two for systems.
+// Spans of the text by who found them; one text for runs that judged the same one, two for systems.
 function drawTexts(shown, sides) {
-  if (state.pair !== null && sides.length > 1) return drawTwoTexts(shown, sides);
+  if (sides.length > 1 && (state.pair !== null || shown.texts.length > 1)) return drawTwoTexts(sides);
   const isTwo = sides.length > 1;
   const own = isTwo && state.onlySeat === null ? comparedMarks(sides.map(({ result }) => result)) : panelMarks(sides[state.onlySeat?.side ?? 0].result, state.onlySeat?.side ?? 0);
   const tracks = isTwo && state.onlySeat === null ? runTracks() : seatTracks(sides[state.onlySeat?.side ?? 0].result ?? { seats: [] });
@@ -82,15 +82,21 @@ function newPane(shown, { own, tracks, label, isScored, side = 0 }) {
   });
 }
 
-function drawTwoTexts(shown, sides) {
+function drawTwoTexts(sides) {
   const made = sides.map(({ result, name, row, text, number }, side) => {
     const own = panelMarks(result, side);
     return newPane({ number, row, text }, { own, tracks: seatTracks(result ?? { seats: [] }), label: `The text of ${name}`, isScored: result?.outcome === "scored", side });
   });
-  const columns = made.map((pane, side) => h("section.side", {}, h(`h3.side-name.side-${side}`, {}, bdi(sides[side].name)), drawText(pane), drawFindings(pane)));
-  const inputs = shown.text ? drawInputs(shown.text, shown.row, made.flatMap(({ marks }) => marks)) : null;
+  const written = sides.map(({ text }) => JSON.stringify(text?.inputs ?? null));
+  const isOneSource = written[0] === written[1];
+  const inputsFor = ({ text, row }, marks) => text && h("div.inputs-below", {}, drawInputs(text, row, marks));
+  const columns = made.map((pane, side) => {
+    const own = isOneSource ? null : inputsFor(sides[side], pane.marks);
+    return h("section.side", {}, h(`h3.side-name.side-${side}`, {}, bdi(sides[side].name)), drawText(pane), drawFindings(pane), own);
+  });
+  const shared = isOneSource ? inputsFor(sides[0], made.flatMap(({ marks }) => marks)) : null;
   const tracks = new Map(made.flatMap((pane) => pane.tracks.map((track) => [track.key, track])));
-  return [drawKey({ tracks: [...tracks.values()], marks: made.flatMap(({ marks }) => marks) }, false), h("div.two-texts", {}, columns), inputs && h("div.inputs-below", {}, inputs)];
+  return [drawKey({ tracks: [...tracks.values()], marks: made.flatMap(({ marks }) => marks) }, false), h("div.two-texts", {}, columns), shared];
 }
 
 function drawKey({ tracks, marks }, isTwoRuns) {

@@ -37,13 +37,13 @@ async function searchFile(search, wanted) {
 async function haystack(index) {
   if (!haystacks.has(index)) {
     const rows = await source.part(index);
-    haystacks.set(index, rows.map(({ row, text }) => [row.number, textOf(row, text).toLowerCase()]));
+    haystacks.set(index, rows.map(({ row, text, texts }) => [row.number, textOf(row, [text, ...texts]).toLowerCase()]));
   }
   return haystacks.get(index);
 }
 
-function textOf(row, text) {
+function textOf(row, texts) {
   const spans = row.results.flatMap((result) => result?.spans ?? []);
   const said = spans.flatMap((span) => [span.text, span.explanation]);
-  return [row.id, text?.output ?? "", ...said].join("\n");
+  return [row.id, ...texts.map((text) => text?.output ?? ""), ...said].join("\n");
 }

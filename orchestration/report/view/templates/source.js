@@ -29,8 +29,10 @@ async function unpacked(name) {
   return new Response(stream).json();
 }
 
+// A row has one text, or a text for each run if the runs judged different ones.
 function withTexts(answer) {
-  return answer.rows.map((row) => ({ row, text: row.text === null ? null : (answer.texts[row.text] ?? null) }));
+  const textAt = (index) => (index === null ? null : (answer.texts[index] ?? null));
+  return answer.rows.map((row) => ({ row, text: textAt(row.text), texts: (row.texts ?? []).map(textAt) }));
 }
 
 function fileSource() {

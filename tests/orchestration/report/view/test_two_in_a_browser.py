@@ -99,6 +99,38 @@ def test_the_same_place_in_both_runs_is_one_span(chromium: Chromium, tmp_path: P
         expect(page.locator(".finding").first).to_contain_text("in both panel-apanel-b")
 
 
+def test_two_runs_that_judged_different_texts_show_both(chromium: Chromium, tmp_path: Path) -> None:
+    before, after = "The cat sat.", "The dog sat."
+    evidence = [{"input": "Article", "start": 4, "end": 7, "text": "cat"}]
+    spans = [span(after, "dog", severity=4, evidence=evidence)]
+    data = ViewData(
+        texts=[text("a", before, inputs=SOURCE)],
+        runs=[[result("a", score=5.0)], [result("a", score=2.0, spans=spans)]],
+        second_texts={"a": text("a", after, inputs=SOURCE)},
+    )
+    with chromium.open(written(tmp_path, data)) as page:
+        expect(page.locator(".two-texts .text")).to_have_text([before, after])
+        expect(page.locator(".two-texts .side-name")).to_have_text(["first", "second"])
+        expect(page.locator(".side").nth(1).locator(".piece")).to_have_text("dog")
+        expect(page.locator(".input-text")).to_have_text(["The cat sat."])
+        page.get_by_role("searchbox").fill("the dog")
+        expect(page.locator(".option .id")).to_have_text(["a"])
+
+
+def test_two_runs_with_different_sources_show_each_text_above_its_own(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    other = {"Article": "A dog sat."}
+    data = ViewData(
+        texts=[text("a", "The cat sat.", inputs=SOURCE)],
+        runs=[[result("a")], [result("a")]],
+        second_texts={"a": text("a", "The cat sat.", inputs=other)},
+    )
+    with chromium.open(written(tmp_path, data)) as page:
+        inputs = page.locator(".two-texts .side .input-text")
+        expect(inputs).to_have_text(["The cat sat.", "A dog sat."])
+
+
 def test_the_list_sorts_both_scores_by_difference(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, two_runs())) as page:
         expect(page.locator(".option")).to_have_text(

@@ -99,6 +99,21 @@ def test_the_comparison_is_that_of_the_command(runs: tuple[Path, Path]) -> None:
         assert [row[name] for name in names] == [getattr(same, name) for name in names]
 
 
+def test_different_texts_about_one_source_are_one_observation(tmp_path: Path) -> None:
+    write_rows(tmp_path / "before.jsonl")
+    write_rows(tmp_path / "after.jsonl", [{**row, "output": "It rained."} for row in ROWS])
+    before, after = (
+        judge(tmp_path, run=f"run-{it}", data=f"{it}.jsonl") for it in ("before", "after")
+    )
+    expected = [
+        each for each in compare(before, after).result.differences if each.scorer == "panel"
+    ]
+    with open_run(before, after) as view:
+        compared = json.loads(msgspec.json.encode(view.comparison("run:0", "run:1")))
+    intervals = {row["aspect"]: (row["low"], row["high"]) for row in compared["rows"]}
+    assert intervals == {each.aspect: (each.low, each.high) for each in expected}
+
+
 def test_bare_results_name_their_inputs_with_data(runs: tuple[Path, Path], tmp_path: Path) -> None:
     bare = [tmp_path / f"{number}.jsonl" for number in (1, 2)]
     for run, file in zip(runs, bare, strict=True):
@@ -110,15 +125,26 @@ def test_bare_results_name_their_inputs_with_data(runs: tuple[Path, Path], tmp_p
     assert named.result.differences[0] == compare(*runs).result.differences[0]
 
 
-def test_a_text_that_is_another_in_the_second_run_is_not_shown(runs: tuple[Path, Path]) -> None:
-    first, second = runs
-    rows = [dict(row) for row in ROWS[1:]]
-    rows[0]["output"] = f"{rows[0]['output']} It rained."  # as judged: its quotes are in place
-    write_rows(second.parent / "back.jsonl", rows)
-    with open_run(first, second) as view:
-        details = json.loads(msgspec.json.encode(view.details(range(8))))
-    shown = [None if row["text"] is None else row["id"] for row in details["rows"]]
-    assert shown == ["bridge-bart"] * 2 + [None] * 2 + ["harbour-bart"] * 2 + ["harbour-t5"] * 2
+@pytest.mark.parametrize(
+    "other", [{"output": "It rained."}, {"inputs": {"Article": "The bridge opened in 1930."}}]
+)
+def test_both_texts_are_shown_if_two_runs_judged_different_ones(
+    tmp_path: Path, other: dict[str, object]
+) -> None:
+    rows = [*ROWS[:1], {**ROWS[1], **other}]
+    write_rows(tmp_path / "before.jsonl", ROWS[:2])
+    write_rows(tmp_path / "after.jsonl", rows)
+    runs = [
+        judge(tmp_path, run=f"run-{name}", data=f"{name}.jsonl") for name in ("before", "after")
+    ]
+    with open_run(*runs) as view:
+        details = json.loads(msgspec.json.encode(view.details(range(4))))
+    same, different = details["rows"][0], details["rows"][2]
+    assert (same["text"] is None, same["texts"]) == (False, [])
+    assert different["text"] is None
+    both = [details["texts"][index] for index in different["texts"]]
+    assert [text["output"] for text in both] == [ROWS[1]["output"], rows[1]["output"]]
+    assert [text["inputs"] for text in both] == [ROWS[1]["inputs"], rows[1]["inputs"]]
 
 
 def test_runs_of_one_name_are_called_by_their_paths(tmp_path: Path) -> None:

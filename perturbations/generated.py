@@ -276,7 +276,7 @@ def _check_insertion(clean: str, damaged: str, k: int) -> str:
 class _Kind(NamedTuple):
     """A kind of damage that a model can be asked for.
 
-    ``check(clean, damaged, k)`` is called if `k` changes were asked for.
+    ``check(clean, damaged, k)`` returns a problem, or an empty text; `k` changes were asked for.
     """
 
     twin: Perturbation

@@ -1,7 +1,8 @@
 """The model card of a trained model: its data, its training and its results."""
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -67,8 +68,10 @@ def _data_lines(data: DataStatistics, rows: Iterable[tuple[object, object]]) -> 
 def _option_lines(options: Mapping[str, object]) -> list[str]:
     """Return tables of the training options, and of the versions of packages."""
     rows = [(name, "" if option is None else option) for name, option in options.items()]
-    installed = [(package, version(package)) for package in _PACKAGES if find_spec(package)]
-    versions = [("spanjury", VERSION), *installed]
+    versions = [("spanjury", VERSION)]
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions.append((package, version(package)))
     return [*table(("option", "value"), rows), *table(("package", "version"), versions)]
 
 

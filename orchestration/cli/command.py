@@ -160,10 +160,10 @@ class Flags:
         cls, *, title: str = "", are_rare: bool = False, have_env: bool = False
     ) -> None:
         super().__init_subclass__()
+        dataclass(frozen=True, kw_only=True)(cls)  # first, as an exam's field may be a `title`, too
         cls.title = title or cls.title
         cls.are_rare = are_rare or cls.are_rare
         cls.have_env = have_env or cls.have_env
-        dataclass(frozen=True, kw_only=True)(cls)
 
 
 class SectionedCommand(TyperCommand):

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, field, fields, replace
 from functools import partial
 from inspect import Parameter as Argument
 from inspect import Signature, cleandoc
@@ -170,7 +170,7 @@ def _group(base: type[Flags], parts: Sequence[_Part], *, title: str) -> type[Fla
 
     def body(group: dict[str, Any]) -> None:
         group["__annotations__"] = {name: kind for name, kind, _ in parts}
-        group |= {name: usual for name, _, usual in parts if usual is not MISSING}
+        group |= {name: field(default=usual) for name, _, usual in parts}
 
     return new_class(f"{title}Flags", (base,), {"title": title}, body)
 

@@ -93,6 +93,8 @@ def _rule(push: Push, family: Family, summary: str) -> ExplanationPerturbation:
         return spans
 
     moved.__doc__ = summary
+    verb = "soften" if push == "rises" else "worsen"
+    moved.__qualname__ = f"{verb}_{family}"  # Python's errors about arguments contain it
     return ExplanationPerturbation(moved, push=push, family=family)
 
 

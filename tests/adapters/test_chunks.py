@@ -74,6 +74,15 @@ def test_chunks_hold_what_the_whole_file_holds_whatever_it_is(
     assert plain(read(str(path), rows=rows)) == plain(list(read_jsonl(path)))
 
 
+def test_a_line_of_other_white_space_is_no_row_of_a_chunk(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    row = jsonl([{"output": "a"}])
+    path.write_bytes(
+        row + "\N{NO-BREAK SPACE}\n".encode() + row + "\N{IDEOGRAPHIC SPACE}\n".encode()
+    )
+    assert ids(read(str(path), rows=1)) == ["line-1", "line-3"]
+
+
 @pytest.mark.parametrize("rows", [1, 5, 23, 64])
 def test_chunks_hold_the_asked_number_of_rows_and_a_rest(file: Path, rows: int) -> None:
     sizes = [chunk.rows for chunk in cut_chunks(str(file), rows=rows)]

@@ -84,6 +84,11 @@ def test_a_mapping_of_any_kind_is_kept_as_what_it_holds() -> None:
     assert list(by_source(iter([segment]))) == [segment]
 
 
+def test_two_surrogates_in_an_input_stay_two_code_points() -> None:
+    segment = Segment(segment_id="a", output="", inputs={"a": "\ud83d" + "\ude00"})
+    assert list(by_source(iter([segment]))) == [segment]
+
+
 def nested(depth: int) -> object:
     value: object = 0
     for _ in range(depth):

@@ -235,7 +235,8 @@ def _cut_jsonl(file: Location, rows: int) -> Iterator[Chunk]:
             if number == 1 and raw.startswith(_GZIP_MAGIC):
                 raise _packed(file)
             stop += len(raw)
-            seen += bool(raw.strip())
+            line = decoded_line(raw, number=number)
+            seen += bool(line.fault or line.text.rstrip())  # as `_rows` counts them
             if seen == rows:
                 yield Chunk(url=file.url, line=first, start=start, stop=stop, rows=seen)
                 first, start, seen = number + 1, stop, 0

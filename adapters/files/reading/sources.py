@@ -233,13 +233,14 @@ def by_source(segments: Iterator[Segment]) -> Iterator[Segment]:
             _put(scratch, segment, number)
         scratch.execute(_INDEX)
         for source, written in scratch.execute(_SOURCES):
-            inputs = json.loads(written)
+            inputs = json.loads(written.decode("utf-8", "surrogatepass"))
             for (row,) in scratch.execute(_SEGMENTS, (source,)):
                 yield replace(pickle.loads(row), inputs=inputs)  # noqa: S301  written by `_put`
 
 
 def _put(scratch: sqlite3.Connection, segment: Segment, number: int) -> None:
-    inputs = json.dumps(dict(segment.inputs)).encode()
+    # As UTF-8, so that a pair of surrogates, which escapes would join, is restored as it was.
+    inputs = json.dumps(dict(segment.inputs), ensure_ascii=False).encode("utf-8", "surrogatepass")
     digest = blake2b(inputs, digest_size=16).digest()
     try:
         row = pickle.dumps(replace(segment, inputs={}))

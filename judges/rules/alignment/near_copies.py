@@ -435,7 +435,7 @@ def _widens_subject(comparison: Comparison) -> bool:
 def _drops_head(comparison: Comparison) -> bool:
     """Return whether the output has a noun instead of that which it modifies: the bank's lawyer.
 
-    So it has, too, if ``by the brother of Jane`` became ``by Jane``.
+    This includes ``by Jane`` for ``by the brother of Jane``.
     """
     own, first = comparison.token(0)
     before = _MODIFYING.search(comparison.source.text, 0, first.start)

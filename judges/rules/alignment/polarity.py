@@ -44,7 +44,7 @@ _ADVISING = keys_of("advise recommend")
 _ALIKE = 2  # first letters of two spellings of a name
 _EVENTS = keys_of(
     """appear arrive arrival begin build close create demolish depart departure destroy
-    disappear end entered finish join leave left open quit shut start stop vanish"""
+    disappear end enter entered finish join leave left open quit shut start stop vanish"""
 )
 """Keys of verbs for the beginning or the end of something."""
 

@@ -197,11 +197,11 @@ _read = KeptByText(_parts)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """A number of a reply, written with so many `decimals`.
+    """A number of a reply.
 
-    `is_rough` if it is called approximate, `is_share` if it is a percentage, and `is_each` if it
-    may be a rounded quotient, such as a price per person. `scale` is the number that a word after
-    it stands for, such as a million; 0 without one.
+    It is written with this number of `decimals`. The flags tell whether it is called approximate,
+    is a percentage, or may be a rounded quotient, such as a price per person. `scale` is the number
+    that a word after it stands for, such as a million; 0 without one.
     """
 
     value: float
@@ -234,11 +234,11 @@ class _Target:
 class _Given:
     """Numbers and units from which a number may follow.
 
-    One computes with `operands`, and with `totals`, which are sums, two at most. `scales` are
-    factors between units that are named, and `units` sizes of foreign units. `tables` has numbers
-    that follow from a list as a whole, or from entries of one kind, and `rows` is the length of the
-    longest list, of which any number of entries may be counted. `is_beside` if the operands stand
-    in the number's own sentence.
+    The `totals` are sums, of which at most two are combined. `scales` are factors between units
+    that are named, and `units` are sizes of foreign units. `tables` has numbers that follow from a
+    list as a whole, or from entries of one kind. `rows` is the length of the longest list; any
+    number of its entries may be counted. `is_beside` tells whether the operands stand in the
+    number's own sentence.
     """
 
     numbers: Numerals

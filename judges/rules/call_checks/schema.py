@@ -216,9 +216,10 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
 
 def _items(value: Sequence[object], rules: Mapping[str, object], path: str) -> Iterator[Breach]:
     yield from _sizes(len(value), rules, path, keys=("minItems", "maxItems"), of="items")
-    written = {json.dumps(item, sort_keys=True) for item in value}
-    if rules.get("uniqueItems") is True and len(written) < len(value):
-        yield Breach(path, "The schema requires items that differ from each other.")
+    if rules.get("uniqueItems") is True:
+        written = {json.dumps(item, sort_keys=True) for item in value}
+        if len(written) < len(value):
+            yield Breach(path, "The schema requires items that differ from each other.")
 
 
 def _is_same(value: object, other: object) -> bool:

@@ -183,7 +183,7 @@ class Files:
     async def send(self, session: RunSession) -> None:
         """Finish the files, and raise `DeferredError`: the user sends them."""
         assert self._deferral is not None
-        await self.close(session)
+        self._say_answers(session)
         for requests in self._deferral.requests:
             await to_thread.run_sync(_finish, requests)
             count, path = len(requests.keys), requests.file.path
@@ -194,6 +194,9 @@ class Files:
 
     async def close(self, session: RunSession) -> None:
         """Report what the replies contained."""
+        self._say_answers(session)
+
+    def _say_answers(self, session: RunSession) -> None:
         if self._file is None or self._deferral is None or session.memory is None:
             return
         unasked = self._deferral.unasked(self._file.lines)

@@ -169,9 +169,10 @@ def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyF
         for pair in pairs
         if not pair.family and family[pair.first] and family[pair.second]
     ]
-    pairs.sort(key=lambda pair: (np.isnan(pair.partial.value), -pair.partial.value))
     return RedundancyFindings(
-        pairs=tuple(pairs),
+        pairs=tuple(
+            sorted(pairs, key=lambda pair: (np.isnan(pair.partial.value), -pair.partial.value))
+        ),
         effective=bounded(Estimate(shared.effective, shared.effective_low, shared.effective_high)),
         within=float(mean_of_defined([pair.partial.value for pair in pairs if pair.family])),
         between=float(mean_of_defined(apart)),

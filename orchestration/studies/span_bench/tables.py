@@ -280,8 +280,11 @@ def _answer(findings: SetFindings) -> Prose:
             continue
         best = max(defined, key=lambda judge: judge.figures[name].value)
         gain = best.gains[name]
-        beside = "better than" if gain.low > 0 else "worse than"
-        compared = beside if gain.low > 0 or gain.high < 0 else "not shown to be better than"
+        compared = "not shown to be better than"
+        if gain.low > 0:
+            compared = "better than"
+        elif gain.high < 0:
+            compared = "worse than"
         value = estimate_cell(best.figures[name], _BRIEF).text
         verb = words if len(defined) > 1 else words.replace(" best", "")
         return prose(

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -12,9 +13,11 @@ import typer
 from fakes.processes import completed
 from typer.testing import CliRunner, Result
 
+from spanjury.exams import PanelStudy, Parameter, Plan
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.command import CommandGroup, Flag, Flags
+from spanjury.orchestration.cli.study import study_command
 
 
 class Paint(Flags, title="Paint"):
@@ -153,6 +156,28 @@ def test_a_group_may_be_rare_and_have_environment_variables_as_a_whole(
     assert "Stain, more:" in full
     assert "[SPANJURY_SHADE]" in full
     assert "[TINS]" in full
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Poster(PanelStudy[None]):
+    """An exam with a parameter that is called as an attribute of a group of flags."""
+
+    title: Annotated[str, Parameter("Title of the poster.")] = "Untitled"
+
+    def plan(self) -> Plan[None]:
+        raise ConfigError(f"the title is {self.title!r}")
+
+
+@pytest.mark.parametrize(("flags", "title"), [((), "Untitled"), (("--title", "Sea"), "Sea")])
+def test_an_exam_may_have_a_parameter_called_title(flags: tuple[str, ...], title: str) -> None:
+    class Posters(CommandGroup):
+        functions: ClassVar = {"poster": lambda: study_command(Poster, name="poster")}
+
+    program = typer.Typer(cls=Posters, rich_markup_mode=None)
+    program.callback()(lambda: None)
+    done = CliRunner().invoke(program, ["poster", "--demo", *flags])
+    assert f"the title is {title!r}" in done.stderr
+    assert "Exam:" in CliRunner().invoke(program, ["poster", "--help"]).stdout
 
 
 def test_help_has_sections_and_rare_flags_only_on_request(fences: Callable[..., Result]) -> None:

@@ -16,7 +16,12 @@ from spanjury.perturbations.explanation.errors import (
     critical_error,
     remove_errors,
 )
-from spanjury.perturbations.explanation.levels import Only, soften_severity, worsen_severity
+from spanjury.perturbations.explanation.levels import (
+    Only,
+    soften_both,
+    soften_severity,
+    worsen_severity,
+)
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
@@ -236,6 +241,11 @@ def test_a_list_without_errors_is_refused_before_the_rule_is_asked(family: str) 
 def test_an_unknown_option_is_an_error() -> None:
     with pytest.raises(PerturbationError, match=r"the rule failed: TypeError.*volume"):
         changed_by(repeat, volume=11)
+
+
+def test_an_unknown_option_of_our_own_rule_is_an_error_with_its_name() -> None:
+    with pytest.raises(PerturbationError, match=r"soften_both\(\) got an unexpected.*volume"):
+        changed_by(soften_both, volume=11)
 
 
 def test_a_rule_that_fails_is_an_error_with_the_reason() -> None:

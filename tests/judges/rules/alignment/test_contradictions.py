@@ -836,6 +836,7 @@ def test_a_contradiction_does_not_begin_with_a_blank() -> None:
         ("The lease began on 1 March 2020 and ran for three years.", "The lease ended in 2023."),
         ("The shop opens at 9 on Mondays.", "The shop closes at 5 on Mondays."),
         ("The old mill was built in 1850.", "The old mill was demolished in 1901."),
+        ("The two teams leave the cup in 2023.", "The two teams enter the cup in 2020."),
     ],
 )
 def test_the_beginning_does_not_contradict_an_end_with_another_date(

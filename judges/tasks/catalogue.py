@@ -181,7 +181,7 @@ class Catalogue:
         tasks = self.tasks()
         for name in names:
             if not any(self.has(task.name, name) for task in tasks):
-                every = {aspect.name: None for task in tasks for aspect in self.aspects(task.name)}
+                every = sorted({each.name for task in tasks for each in self.aspects(task.name)})
                 return f"no task has the aspect {name!r}; {choices_for(name, every)}"
         return f"no task has all of the aspects {', '.join(map(repr, names))}"
 

@@ -25,6 +25,9 @@ with lazily():
     from spanjury.orchestration.services.serving.watching import watch as watching
 
 
+_TABLES = (".csv", ".tsv", ".parquet")
+
+
 class TrafficFlags(Flags, title="Traffic", have_env=True):
     """The flags about the source of traces, and which of them are judged."""
 
@@ -173,6 +176,11 @@ def watch(
     """
     if traffic.once and traffic.source is None:
         raise ConfigError("--once needs a file: without one, traces come until they are stopped")
+    if traffic.source is not None and traffic.source.suffix in _TABLES:
+        raise ConfigError(
+            f"{traffic.source} is a table, and watch reads JSON Lines: judge it with 'spanjury"
+            f" evaluate {traffic.source}'"
+        )
     logging.log_to(reports.log_file)
     default = user_state_path("spanjury", appauthor=False) / "watch"
     plan = watching.WatchPlan(

@@ -99,10 +99,20 @@ class Condition:
         """The names of the aspects that it is about, or leaves out."""
         return (str(part.value) for part in self.of_report if part.field == "aspect")
 
+    @property
+    def asks_for_outcome(self) -> bool:
+        """True if it tests reports without a score, too."""
+        return any(part.field == "outcome" for part in self.of_report)
+
+    def names(self, aspect: str) -> bool:
+        """Return whether it is about some aspects by name, and `aspect` is one of them."""
+        parts = [part for part in self.of_report if part.field == "aspect"]
+        return bool(parts) and all(part.is_met(aspect) for part in parts)
+
     def is_about(self, aspect: Aspect) -> bool:
         """Return whether it compares the score of reports on `aspect`."""
-        names = (part for part in self.of_report if part.field == "aspect")
-        return bool(self._scores) and all(part.is_met(aspect.name) for part in names)
+        is_any = next(self.aspects, None) is None
+        return bool(self._scores) and (is_any or self.names(aspect.name))
 
     def meeting(self, scale: Scale) -> "_Meeting":
         """Return how many of the scores on `scale` meet it."""
@@ -282,14 +292,22 @@ def _value(written: Comparison) -> float | str:
 
 def _word(written: Comparison, words: Sequence[str]) -> str:
     if written.value not in words:
-        raise ConfigError(f"{written.name} is {', '.join(words)}, not {written.value!r}")
+        raise ConfigError(
+            f"{written.name} is {', '.join(words)}, not {written.value!r}{_on_or(written)}"
+        )
     return written.value
+
+
+def _on_or(written: Comparison) -> str:
+    """Return how to state alternatives, if the value looks as if it contained one."""
+    is_any = " or " in written.value.casefold() or "||" in written.value
+    return "; state each alternative as a condition of its own" if is_any else ""
 
 
 def _number(written: Comparison) -> float:
     number = written.number
     if number is None:
-        raise ConfigError(f"{written.name} is a number, not {written.value!r}")
+        raise ConfigError(f"{written.name} is a number, not {written.value!r}{_on_or(written)}")
     low, high = _RANGES[written.name]
     if not low <= number <= high:
         raise ConfigError(f"{written.name} is {_range_of(written.name)}, not {written.value}")

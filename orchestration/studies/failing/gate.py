@@ -48,12 +48,12 @@ class MeanDemand:
             least = self._least_on(scale)
             if row.mean is None or row.mean < least - _ROUNDING:
                 mean = (
-                    "no score"
+                    "no text has a score"
                     if row.mean is None
-                    else f"{row.mean:.4g} over {counted(row.scored, 'scored text')}"
+                    else f"it is {row.mean:.4g} over {counted(row.scored, 'scored text')}"
                 )
                 own = "" if scale.high == _USUAL.high else f"; its scale is 1 to {scale.high}"
-                yield f"mean score of {name} >= {least:g} (it is {mean}{own})"
+                yield f"mean score of {name} >= {least:g} ({mean}{own})"
 
     def _least_on(self, scale: Scale) -> float:
         """Return the least score on `scale`; one for every aspect is mapped to it."""
@@ -238,10 +238,19 @@ class Gate:
             if count := self._met[condition.text]:
                 total = counted(self.total, "report")
                 yield f"no report with {condition.text} ({count:,} of {total})"
+            elif self._is_untested(condition):
+                yield f"no report with {condition.text} (no text has a score on the aspect)"
         for demand in self.terms.means:
             yield from demand.missed(self._means, self._scales)
         if self.terms.most_flagged is not None:
             yield from self._flagged.missed(self.terms.most_flagged)
+
+    def _is_untested(self, condition: Condition) -> bool:
+        """Return whether a condition names an aspect on which no text has a score."""
+        if condition.asks_for_outcome:
+            return False
+        named = [row for (_, name), row in self._means.items() if condition.names(name)]
+        return bool(named) and not any(row.scored for row in named)
 
     @property
     def unscored(self) -> int:

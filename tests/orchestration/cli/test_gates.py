@@ -256,7 +256,7 @@ def test_a_mean_and_a_share_of_nothing_are_not_met(folder: Path) -> None:
         done = call(
             folder, *server.judge, "--fail-under", "fluency=2", "--max-flagged", "100%", code=3
         )
-    assert "not met: mean score of fluency >= 2 (it is no score)" in done.stderr
+    assert "not met: mean score of fluency >= 2 (no text has a score)" in done.stderr
     assert "not met: faulty texts <= 100% (no text has a decision)" in done.stderr
 
 

@@ -57,6 +57,7 @@ def test_a_data_limit_holds_for_the_lines_of_a_file(tmp_path: Path) -> None:
     [
         (("--once",), "--once needs a file"),
         (("none.jsonl", "--once"), "cannot be read"),
+        (("rows.csv", "--once"), "rows.csv is a table, and watch reads JSON Lines: judge it with"),
         (("--host", "0.0.0.0"), "set a token"),
         (("--sink", "langfus"), "there is no sink"),
         (("--sink", "langfuse"), "LANGFUSE_PUBLIC_KEY"),

@@ -291,10 +291,27 @@ def test_a_text_counts_once_and_one_without_a_decision_not_at_all() -> None:
 def test_a_demand_on_what_has_no_score_is_missed() -> None:
     terms = Terms(means=(MeanDemand(least=0),), most_flagged=1.0)
     assert missed(terms, UNSCORED) == [
-        "mean score of consistency >= 0 (it is no score)",
+        "mean score of consistency >= 0 (no text has a score)",
         "faulty texts <= 100% (no text has a decision)",
     ]
     assert missed(terms)[0] == "mean score of any aspect >= 0 (no score)"
+
+
+def test_a_condition_on_an_aspect_that_has_no_score_is_missed() -> None:
+    condition = "aspect=consistency and severity>=4"
+    good = result(name="b", decision=Decision.OK)
+    fluent = replace(good, aspect=replace(ASPECT, name="fluency"))
+    untested = f"no report with {condition} (no text has a score on the aspect)"
+    assert missed(parse_terms(fail_on=[condition]), UNSCORED, fluent) == [untested]
+    assert missed(parse_terms(fail_on=[condition]), UNSCORED, fluent, good) == []
+    others = ["aspect!=consistency and severity>=4", "aspect=consistency and outcome=refused"]
+    assert missed(parse_terms(fail_on=["severity>=4", *others]), UNSCORED, fluent) == []
+
+
+@pytest.mark.parametrize("condition", ["severity>4 or spans>2", "decision=faulty or severity>4"])
+def test_or_in_a_condition_is_refused_with_advice(condition: str) -> None:
+    with pytest.raises(ConfigError, match="state each alternative as a condition of its own"):
+        parse_condition(condition)
 
 
 def failed(*results: Result) -> list[Failure]:

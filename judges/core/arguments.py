@@ -5,7 +5,7 @@ value would fail far from the call, or count as another value, as True counts as
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
@@ -240,7 +240,8 @@ def _shown(value: object) -> str:
     """Return a value for a message; of an object or a collection only the type."""
     if isinstance(value, str | bytes | int | float | None):
         return scrub(repr(value))[:_LONGEST]
-    return _with_article(type(value).__name__)
+    advice = ": await it first" if isinstance(value, Awaitable) else ""
+    return f"{_with_article(type(value).__name__)}{advice}"
 
 
 def _with_article(name: str) -> str:

@@ -16,7 +16,7 @@ from spanjury.orchestration.agents.reviewing import Rejection, Review, areview
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
 from spanjury.orchestration.wiring.config import PanelConfig
-from spanjury.orchestration.wiring.sources import as_trajectory
+from spanjury.orchestration.wiring.sources import as_trajectory, check_tools
 
 State = Mapping[str, object]
 """The state of a graph, with ``messages``."""
@@ -114,11 +114,12 @@ def jury_node(  # noqa: PLR0913  all have defaults
     Raises
     ------
     ConfigError
-        If a name is unknown, a condition cannot be read or is about an aspect that nothing is
-        judged on, the policy cannot be read, or `rounds` is negative.
+        If a name is unknown, a tool has no specification, a condition cannot be read or is about an
+        aspect that nothing is judged on, the policy cannot be read, or `rounds` is negative.
     """
     check_arguments(jury_node, locals())
     terms_of(task=task, aspects=aspects, fail_on=fail_on)  # fail before the graph runs
+    check_tools(tools)
     if rounds < 0:
         raise ConfigError(f"rounds must be 0 or more, got {rounds!r}")
     return JuryNode(

@@ -84,6 +84,7 @@ async def jury_stream(  # noqa: PLR0913  all but the run have defaults
     judges: Judges = (),
     models: Models = (),
     source: Source | None = None,
+    question: str | None = None,
     stop_when: StopWhen | None = None,
     task: str | None = None,
     aspects_files: Sequence[Path] = (),
@@ -104,7 +105,7 @@ async def jury_stream(  # noqa: PLR0913  all but the run have defaults
     stop_when
         ``"faulty"`` to cancel the run after the first sentence with this decision, ``"unsure"`` to
         do so after a faulty or unsure one; None to let the agent finish.
-    aspects, judges, models, task, aspects_files
+    question, aspects, judges, models, task, aspects_files
         As in `check`.
 
     Raises
@@ -133,6 +134,7 @@ async def jury_stream(  # noqa: PLR0913  all but the run have defaults
         return astream(
             pieces,
             source=source or _given(messages),
+            question=question,
             stop_when=stop_when,
             task=task,
             aspects=aspects,

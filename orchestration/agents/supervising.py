@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from spanjury.judges.core import Aspect, ConfigError, EventLog, check_arguments, kind_of
-from spanjury.orchestration.agents.conditions import FAIL_ON
+from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of
 from spanjury.orchestration.agents.reviewing import Messages, Review, areview
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
@@ -19,6 +19,7 @@ from spanjury.orchestration.services.judging.conversation import Conversation, c
 from spanjury.orchestration.services.judging.panels import Judges, Models, entered
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.sources import check_tools
 
 log = EventLog()
 
@@ -123,13 +124,17 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
     Raises
     ------
     ConfigError
-        If a name is unknown, or `run` is not asynchronous or returns no messages.
+        If a name is unknown, a condition or a tool does not fit, or `run` is not asynchronous or
+        returns no messages.
     Exception
         Whatever the first run raises.
     """
     check_arguments(asupervise, locals())
     if rounds < 0:
         raise ConfigError(f"rounds must be 0 or more, got {rounds!r}")
+    # Fail before the agent runs: its tools act.
+    terms_of(task=task, aspects=aspects, fail_on=fail_on, aspects_files=aspects_files)
+    check_tools(tools)
     asked = {"role": "user", "content": messages}
     given: list[object] = [asked] if isinstance(messages, str) else [*messages]
     attempts: list[Attempt[R]] = []

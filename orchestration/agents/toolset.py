@@ -37,8 +37,9 @@ def jury_toolset(
     panel
         An open panel, which may be shared by agents of one loop.
     source
-        What texts are compared with, or a function of the `RunContext` that returns it: then
-        the model cannot name another. None to have the model name it.
+        What texts are compared with, which may include a ``Question``, or a function of the
+        `RunContext` that returns it: then the model cannot name another. None to have the model
+        name the source and the question.
     task
         The task of the texts, in place of a guess.
     aspects_files
@@ -62,13 +63,14 @@ class _Jury:
     aspects_files: tuple[Path, ...]
 
     async def check(
-        self, text: str, *, aspects: list[str] | None, source: Source | None
+        self, text: str, *, aspects: list[str] | None, source: Source | None, question: str = ""
     ) -> ToolReturn:
         with _sent_back():
             checked = await agent_tools.check_text(
                 self.panel,
                 text,
                 source=source or None,
+                question=question or None,
                 task=self.task,
                 aspects=aspects or (),
                 aspects_files=self.aspects_files,
@@ -76,7 +78,13 @@ class _Jury:
         return ToolReturn(return_value=agent_reports.check_lines(checked), metadata=checked)
 
     async def compare(
-        self, a: str, b: str, *, aspects: list[str] | None, source: Source | None
+        self,
+        a: str,
+        b: str,
+        *,
+        aspects: list[str] | None,
+        source: Source | None,
+        question: str = "",
     ) -> ToolReturn:
         with _sent_back():
             compared = await agent_tools.compare_texts(
@@ -84,6 +92,7 @@ class _Jury:
                 a,
                 b,
                 source=source or None,
+                question=question or None,
                 task=self.task,
                 aspects=aspects or (),
                 aspects_files=self.aspects_files,
@@ -108,19 +117,31 @@ class _AskingTools:
     jury: _Jury
 
     async def check_text(
-        self, *, text: str, source: str = "", aspects: list[str] | None = None
+        self,
+        *,
+        text: str,
+        source: str = "",
+        question: str = "",
+        aspects: list[str] | None = None,
     ) -> ToolReturn:
         """Have judges mark the errors of a text, with reasons, severities and a decision.
 
         Args:
             text: The text to check.
             source: The text that it was made from, such as the article of a summary.
+            question: The question that the text answers, if any.
             aspects: Names from list_aspects; leave out for the default ones.
         """
-        return await self.jury.check(text, aspects=aspects, source=source)
+        return await self.jury.check(text, aspects=aspects, source=source, question=question)
 
     async def compare_texts(
-        self, *, a: str, b: str, source: str = "", aspects: list[str] | None = None
+        self,
+        *,
+        a: str,
+        b: str,
+        source: str = "",
+        question: str = "",
+        aspects: list[str] | None = None,
     ) -> ToolReturn:
         """Have judges say which of two texts is better on each aspect, with a report on each.
 
@@ -128,9 +149,10 @@ class _AskingTools:
             a: One text.
             b: The other text.
             source: The text that both were made from, such as the article of two summaries.
+            question: The question that both answer, if any.
             aspects: Names from list_aspects; leave out for the default ones.
         """
-        return await self.jury.compare(a, b, aspects=aspects, source=source)
+        return await self.jury.compare(a, b, aspects=aspects, source=source, question=question)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

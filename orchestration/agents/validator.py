@@ -16,7 +16,7 @@ from spanjury.orchestration.agents.conditions import (
     sure_aspects,
     unread,
 )
-from spanjury.orchestration.agents.sources import SourceOf, source_in
+from spanjury.orchestration.agents.sources import QuestionOf, SourceOf, question_in, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import feedback_on
 from spanjury.orchestration.services.judging.check import acheck
@@ -45,6 +45,7 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
     judges: Judges = (),
     models: Models = (),
     source: SourceOf[D] = None,
+    question: QuestionOf[D] = None,
     fail_on: str | Sequence[str] = FAIL_ON,
     on_unscored: OnUnscored = "raise",
     text: Callable[[T], str] = plain_text,
@@ -66,6 +67,8 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
         As in `check`.
     source
         What the output must agree with, or a function of the `RunContext` that returns it.
+    question
+        The question that the output answers, or a function of the `RunContext` that returns it.
     fail_on
         Conditions as of ``--fail-on``; an output that meets one is sent back with all errors
         of the aspects that fail.
@@ -97,6 +100,7 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
         report = await acheck(
             text(output),
             source=await source_in(context, source),
+            question=await question_in(context, question),
             task=task,
             aspects=aspects,
             panel=panel,

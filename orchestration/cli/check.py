@@ -94,12 +94,18 @@ class TextFlags(Flags, title="Text and sources"):
             raise DataError(f"{self.name}: {error}; {advice}") from error
         if trajectory is None and file.suffix == _ROWS:
             say(f"{self.name} is read as one text; judge its rows by: spanjury evaluate {file}")
+        elif trajectory is None and file.suffix in _TRACES:
+            say(f"{self.name} is read as plain text: no messages of an agent were recognised in it")
         return trajectory or text
 
     @property
     def name(self) -> str:
         """The name of the text in the report."""
         return "text" if self.text is not None else _called(self.file or Path(_STDIN))
+
+    def aspects(self) -> tuple[str, ...]:
+        """Return the names of the aspects, criteria included."""
+        return (*self.aspect, *map(tasks.criterion, self.criterion))
 
     def sources(self) -> "checks.Source | None":
         """Return the sources; each file has its name if there are several."""
@@ -128,7 +134,7 @@ def check(
     """
     _require_one_text(text)
     panel = judges.config()
-    require_model(panel, criteria=text.criterion, rubric=text.rubric)
+    require_model(panel, aspects=text.aspects(), rubric=text.rubric)
     for notice in checker_models.notices(panel):
         say(notice)
     output = text.output
@@ -192,7 +198,7 @@ def _request(text: TextFlags, output: "str | Trajectory", *, gate: DemandFlags) 
         source=text.sources(),
         question=text.question,
         task=text.task,
-        aspects=(*text.aspect, *map(tasks.criterion, text.criterion)),
+        aspects=text.aspects(),
         rubric=text.rubric,
         aspects_files=text.aspects_file,
         segment_id=text.name,

@@ -215,7 +215,8 @@ def _require_no_gate(gate: GateFlags, what: str) -> None:
 def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags) -> "jobs.Job":
     """Return the job, with the memory that the flags name; that of a folder comes later."""
     panel = judges.config()
-    require_model(panel, criteria=rows.criterion, rubric=rows.rubric)
+    aspects = (*rows.aspect, *map(tasks.criterion, rows.criterion))
+    require_model(panel, aspects=aspects, rubric=rows.rubric)
     seats.named_seats(panel)  # refuses an unknown judge before the rows are read
     shard = sharding.parse_shard(rows.shard, os.environ) if rows.shard else None
     output = kept.output or Path("results.jsonl")
@@ -224,7 +225,7 @@ def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFla
         panel=panel,
         output=shard.path(output) if shard else output,
         task=rows.task,
-        aspects=(*rows.aspect, *map(tasks.criterion, rows.criterion)),
+        aspects=aspects,
         aspects_files=rows.aspects_file,
         rubric=tasks.Rubric.read(rows.rubric) if rows.rubric else None,
         columns=sources.columns_for(rows.task, rows.column),

@@ -119,7 +119,8 @@ def _in_form(value: Mapping[str, object], request: ChatRequest) -> str:
     forms = [variant.decoding.schema for variant in (request, *request.variants)]
     schema = next(filter(None, forms), None)
     assert schema is not None, "the request asks for no object: give the model a text as its reply"
-    (name,) = json.loads(schema.text)["properties"]
+    name, *others = json.loads(schema.text)["properties"]
+    assert not others, "the request asks for an object of another form: write the reply as a text"
     return json.dumps({name: value})
 
 

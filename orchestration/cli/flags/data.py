@@ -1,5 +1,6 @@
 """The flags for the data to judge: texts, tasks and aspects."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 
 with lazily():
+    from spanjury.judges import tasks
     from spanjury.orchestration.wiring import config as configs
 
 Task = Annotated[str | None, Flag("Task of the texts, for example summarization.", env=True)]
@@ -69,11 +71,12 @@ FileLimit = Annotated[int | None, Flag("Use only the first N rows of each file."
 
 
 def require_model(
-    panel: "configs.PanelConfig", *, criteria: tuple[str, ...], rubric: Path | None
+    panel: "configs.PanelConfig", *, aspects: Iterable[str], rubric: Path | None
 ) -> None:
     """Raise `ConfigError` if only the offline judges would judge criteria or a rubric."""
-    if (criteria or rubric) and not (panel.models or panel.seats):
-        what = "a criterion" if criteria else "a rubric"
+    states_criterion = any(map(tasks.is_criterion, aspects))
+    if (states_criterion or rubric) and not (panel.models or panel.seats):
+        what = "a criterion" if states_criterion else "a rubric"
         raise ConfigError(f"only a model can judge {what}: add --model NAME")
 
 

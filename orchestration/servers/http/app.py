@@ -104,11 +104,13 @@ def health_routes(service: Service) -> APIRouter:
     """Return the routes of health checks."""
     router = APIRouter(tags=["operation"])
 
+    @router.head("/healthz", include_in_schema=False)  # as load balancers ask
     @router.get("/healthz")
     async def healthz() -> answers.Health:
         """Say that the process is up."""
         return answers.Health(status="ok")
 
+    @router.head("/readyz", include_in_schema=False)
     @router.get(
         "/readyz", responses=problems("disk-not-writable", "service-starting", "service-closing")
     )

@@ -36,7 +36,7 @@ _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": "One JSON object per line, a row as docs/data.md describes it: `output`, "
-        "and `inputs`, `id`, `task`, `references`, `system`.",
+        "and `inputs`, `question`, `id`, `task`, `references`, `system`.",
         "content": {_ROWS: {"schema": {"type": "string"}}},
     }
 }

@@ -143,7 +143,7 @@ class Toolbox:
 
         Each error has its place in the text, a severity, an explanation and, where the source says
         otherwise, the passage that does. Correct the errors one by one and check again; change
-        nothing else. A text without a score was not judged, which is no praise.
+        nothing else. A text without a score was not judged, so it may have errors.
         """
         with _readable_errors():
             if (output is None) != bool(messages):
@@ -178,7 +178,7 @@ class Toolbox:
     ) -> CallToolResult:
         """Compare two texts: which is better on each aspect, or no difference, or unscored.
 
-        Each text is judged by itself, so their order does not matter; both reports are returned.
+        Each text is judged separately, so their order does not matter; both reports are returned.
         """
         with _readable_errors():
             _check_lengths(question + a + b, source, inputs)

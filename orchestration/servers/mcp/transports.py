@@ -141,9 +141,9 @@ def _error_of(problem: Exception) -> JSONRPCError:
     """Return the answer to a line that is not JSON, or no message of the protocol."""
     errors = problem.errors(include_url=False) if isinstance(problem, ValidationError) else []
     if not errors or any(error["type"] == "json_invalid" for error in errors):
-        error = ErrorData(code=PARSE_ERROR, message="the line is no JSON")
+        error = ErrorData(code=PARSE_ERROR, message="the line is not JSON")
         return JSONRPCError(jsonrpc="2.0", id=None, error=error)
-    error = ErrorData(code=INVALID_REQUEST, message="the line is no message of JSON-RPC 2.0")
+    error = ErrorData(code=INVALID_REQUEST, message="the line is not a message of JSON-RPC 2.0")
     return JSONRPCError(jsonrpc="2.0", id=_id_in(errors), error=error)
 
 

@@ -99,9 +99,9 @@ def _object(body: bytes) -> Mapping[str, object]:
     except DataError as error:
         raise Refused(422, str(error)) from error
     except msgspec.DecodeError as error:
-        raise Refused(400, f"the mark is no JSON: {error}") from error
+        raise Refused(400, f"the mark is not JSON: {error}") from error
     if not isinstance(given, dict):
-        raise Refused(400, "the mark must be an object of JSON")
+        raise Refused(400, "the mark must be a JSON object")
     return given
 
 

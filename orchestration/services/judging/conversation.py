@@ -35,7 +35,7 @@ def conversation_of(result: object) -> Conversation:
     messages = result.get("messages") if isinstance(result, Mapping) else result
     if not isinstance(messages, Sequence) or isinstance(messages, str):
         raise ConfigError(
-            f"the run returned a {type(result).__name__}, expected messages or an object that has"
-            " them"
+            f"the run returned an object of type {type(result).__name__}, expected messages or an"
+            " object that has them"
         )
     return Conversation(messages=messages)

@@ -21,6 +21,7 @@ from spanjury.judges.core import (
     Turn,
     Usage,
     check_arguments,
+    counted,
     signature,
 )
 from spanjury.judges.core.lazy import lazily
@@ -138,7 +139,8 @@ class Repair:
     def __repr__(self) -> str:
         """Return the change of the decision, the number of edits and why the repair ended."""
         before, after = (repaired.report.decision for repaired in (self.rounds[0], self.best))
-        return f"<Repair: {before} to {after}, {len(self.edits)} edits, {self.stopped.value}>"
+        edits = counted(len(self.edits), "edit")
+        return f"<Repair: {before} to {after}, {edits}, {self.stopped.value}>"
 
 
 async def arepair(  # noqa: PLR0913  all but text and model have defaults

@@ -158,6 +158,7 @@ def astream(  # noqa: PLR0913  all but the text have defaults
     tokens: Tokens,
     *,
     source: Source | None = None,
+    question: str | None = None,
     stop_when: StopWhen | None = None,
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
@@ -185,7 +186,7 @@ def astream(  # noqa: PLR0913  all but the text have defaults
     stop_when
         ``"faulty"`` to stop after the first sentence with this decision: no more is read, and
         `tokens` is closed. ``"unsure"`` to stop after a faulty or unsure one. None to go on.
-    source, task, aspects, rubric, references, segment_id, system, aspects_files
+    source, question, task, aspects, rubric, references, segment_id, system, aspects_files
         As in `request_of`.
     panel
         An open panel, which stays open and is faster; or as in `acheck`.
@@ -222,6 +223,7 @@ def astream(  # noqa: PLR0913  all but the text have defaults
     requested = partial(
         request_of,
         source=source,
+        question=question,
         task=task,
         aspects=aspects,
         rubric=rubric,

@@ -1,7 +1,7 @@
 """Arguments are checked against annotations, and a message names argument, type and value."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -73,9 +73,22 @@ def public(
     """Take arguments of every kind."""
 
 
+class Opening:
+    """An object that a caller forgot to await."""
+
+    def __await__(self) -> Iterator[None]:
+        """Wait for nothing."""
+        yield
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
+        (
+            "names",
+            Opening(),
+            "names must be a text or a list of texts, got an Opening: await it first",
+        ),
         ("limit", True, "limit must be a whole number or None, got True"),
         ("limit", "3", "limit must be a whole number or None, got '3'"),
         ("limit", 2.0, "limit must be a whole number or None, got 2.0"),

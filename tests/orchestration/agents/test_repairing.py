@@ -53,7 +53,7 @@ async def test_a_model_of_pydantic_ai_repairs_a_text(panel: Panel) -> None:
     (edit,) = done.edits
     assert (edit.before, edit.after) == ("1935", "1932")
     assert edit.errors[0].span.evidence[0].text == "The bridge opened in 1932."
-    assert (done.usage.calls, repr(done)) == (1, "<Repair: faulty to ok, 1 edits, nothing_marked>")
+    assert (done.usage.calls, repr(done)) == (1, "<Repair: faulty to ok, 1 edit, nothing_marked>")
     kept = json.loads(json.dumps(done.to_dict()))
     assert kept["rounds"][1]["edits"] == [
         {"start": 21, "end": 25, "before": "1935", "after": "1932"}

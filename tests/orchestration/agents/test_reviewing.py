@@ -16,7 +16,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from spanjury.agents import areview, review
+from spanjury.agents import areview, jury_node, review
 from spanjury.judges.core import ConfigError, ErrorSpan, ModelTimeoutError, Report, ToolSpec
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.testing import ScriptedModel
@@ -278,3 +278,8 @@ def test_a_tool_may_be_an_object_that_specifies_it() -> None:
 
 def test_a_program_that_is_not_asynchronous_reviews_too() -> None:
     assert not review(FIRST, tools=TOOLS).passed
+
+
+def test_a_node_refuses_tools_without_a_specification_when_it_is_made() -> None:
+    with pytest.raises(ConfigError, match="expected its name, description and parameters"):
+        jury_node(tools=[json.dumps])

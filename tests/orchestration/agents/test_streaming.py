@@ -52,6 +52,14 @@ async def test_the_text_is_passed_on_and_each_sentence_judged() -> None:
     assert events[-1].report.text == "".join(PIECES)
 
 
+async def test_a_reply_may_answer_a_question() -> None:
+    run = Script(*PIECES).agent().run_stream("Go.")
+    async with jury_stream(run, RULES, source=SOURCE, question="When did it open?") as stream:
+        *_, end = [event async for event in stream]
+    assert isinstance(end, StreamEnd)
+    assert end.report.segment.inputs == {"Question": "When did it open?", "Context": SOURCE}
+
+
 async def test_judges_are_named_without_a_panel() -> None:
     run = Script(*PIECES).agent().run_stream("Go.")
     async with jury_stream(run, judges="grounding", source=SOURCE) as stream:

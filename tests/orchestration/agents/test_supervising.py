@@ -1,6 +1,8 @@
 """The supervision of agents: attempts, the best of them, and why there are no more."""
 
+import re
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fakes.judges import FixedJudge
@@ -119,9 +121,27 @@ async def test_an_agent_is_an_asynchronous_function_that_returns_messages() -> N
     async def answer(_: list[object]) -> object:
         return SimpleNamespace(answer="Hello.")
 
-    with pytest.raises(ConfigError, match="the run returned a SimpleNamespace, expected messages"):
+    with pytest.raises(ConfigError, match="an object of type SimpleNamespace, expected"):
         await asupervise(answer, ASKED, judges=JUDGES)
     with pytest.raises(ConfigError, match="must be an asynchronous function"):
         await asupervise(lambda messages: messages, ASKED, judges=JUDGES)  # type: ignore[arg-type,return-value]
     with pytest.raises(ConfigError, match="rounds must be 0 or more, got -1"):
         await asupervise(answer, ASKED, rounds=-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("fail_on", "aspect=cals", "did you mean 'calls'?"),
+        ("tools", [len], "expected its name, description and parameters"),
+    ],
+)
+async def test_an_argument_that_does_not_fit_is_refused_before_the_agent_runs(
+    name: str, value: object, problem: str
+) -> None:
+    async def run(messages: list[object]) -> list[object]:
+        raise AssertionError(messages)
+
+    arguments: dict[str, Any] = {name: value}
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        await asupervise(run, ASKED, **arguments)

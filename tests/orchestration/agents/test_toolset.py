@@ -59,6 +59,17 @@ async def test_a_model_checks_a_text_against_the_source_that_it_names(panel: Pan
     assert properties["source"]["description"].startswith("The text that it was made from")
 
 
+async def test_a_model_names_the_question_that_a_text_answers(panel: Panel) -> None:
+    asked = {"source": SOURCE, "question": "When did the bridge open?"}
+    caller = Caller(
+        ("check_text", {"text": WRONG, **asked}),
+        ("compare_texts", {"a": WRONG, "b": SOURCE, **asked}),
+    )
+    agent = Agent(FunctionModel(caller), toolsets=[jury_toolset(panel)])
+    for part in returned((await agent.run("Check it.")).all_messages()):
+        assert "faithfulness" in str(part.content)
+
+
 async def test_a_source_that_the_program_names_is_none_of_the_models(panel: Panel) -> None:
     def article(context: RunContext[str]) -> str:
         return context.deps

@@ -72,6 +72,23 @@ async def test_a_faulty_output_goes_back_with_numbered_errors_and_evidence(panel
     assert [report.text for report in reports] == [WRONG, RIGHT]
 
 
+async def test_an_output_may_answer_the_question_of_the_run(panel: Panel) -> None:
+    def asked(context: RunContext[str]) -> str:
+        return context.deps
+
+    agent = Agent(FunctionModel(Script(RIGHT, RIGHT)), deps_type=str)
+    reports: list[TextReport] = []
+    for question in ("When did it open?", asked):
+        agent.output_validator(
+            jury_validator(panel, source=SOURCE, question=question, on_report=reports.append)
+        )
+    await agent.run("Answer.", deps="When did it open?")
+    assert len(reports) == 2
+    for report in reports:
+        assert report.segment.inputs == {"Question": "When did it open?", "Context": SOURCE}
+        assert report.segment.task == "question-answering"
+
+
 async def test_words_that_two_judges_mark_are_sent_back_once_with_both_explanations() -> None:
     agent = Agent(FunctionModel(Script(WRONG, RIGHT)), retries=1)
     spans = (

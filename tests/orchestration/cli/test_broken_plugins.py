@@ -257,7 +257,7 @@ def test_judges_lists_what_a_judge_cannot_see_and_its_measured_precision(tmp_pat
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "judge.py").write_text(
-        "class Open:\n    'Mark what is open.'\n    blind_spots = 'what is closed'\n"
+        "class Open:\n    'Mark what is open.'\n    blind_spots = 'what is closed.'\n"
     )
     figures = [("gate", 0.854, 120, "A"), ("door", 0.5, 8, "A"), ("lid", 1.0, 3, "B")]
     (package / "precision.toml").write_text(

@@ -85,6 +85,15 @@ def test_a_file_of_rows_is_read_as_one_text_and_the_command_for_rows_is_named(fo
     assert hint in done.stderr.splitlines()
 
 
+@pytest.mark.parametrize("content", ['{"messages": [{', '[{"role": "user", "content": "Hi"}]'])
+def test_a_json_file_without_messages_of_an_agent_is_named(folder: Path, content: str) -> None:
+    (folder / "trace.json").write_text(content)
+    done = call(folder, "check", "trace.json", "--source", "article.txt", *RULES)
+    assert "trace.json is read as plain text: no messages of an agent" in done.stderr
+    piped = call(folder, "check", "--source", "article.txt", *RULES, piped=content)
+    assert "read as plain text" not in piped.stderr
+
+
 def test_a_text_may_come_through_a_pipe(folder: Path) -> None:
     done = call(folder, "check", "--source", "article.txt", *RULES, piped=WRONG)
     assert "[1935]" in done.stdout

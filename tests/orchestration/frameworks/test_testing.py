@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+import anyio
 import pytest
 from numpy.random import Generator
 
@@ -12,13 +13,16 @@ import spanjury
 from spanjury import Aspect, ErrorSpan, Located, Report, Segment
 from spanjury.judges.core import (
     ChatModel,
+    ChatRequest,
     ClaimPair,
     ClaimSupport,
     ClaimUnit,
+    Decoding,
     JudgeError,
     Message,
     PermanentModelError,
     PluginError,
+    ReplySchema,
     Sample,
     ToolCall,
     Trajectory,
@@ -98,6 +102,13 @@ def test_a_scripted_model_answers_a_judge_that_asks_for_an_object() -> None:
     }
     with pytest.raises(AssertionError, match="every answer is a failure.*quotes"):
         check_judge(AskingJudge(model=ScriptedModel({"words": []}, repeat_last=True)))
+
+
+def test_an_object_that_ask_for_did_not_request_is_refused_with_advice() -> None:
+    schema = ReplySchema(name="Answer", text='{"properties": {"edits": {}, "mark": {}}}')
+    request = ChatRequest(messages=(), decoding=Decoding(schema=schema))
+    with pytest.raises(AssertionError, match="write the reply as a text"):
+        anyio.run(ScriptedModel({"edits": []}).complete, request)
 
 
 @dataclass(kw_only=True)

@@ -264,6 +264,15 @@ def test_a_question_is_an_input_and_makes_the_text_an_answer(
     assert named.inputs == {"Question": "When?", "Article": SOURCE}
 
 
+@pytest.mark.parametrize("source", [None, SOURCE, [SOURCE, "It rained."], {"Context": SOURCE}])
+def test_the_question_of_a_row_is_that_of_a_text(source: Source | None) -> None:
+    asked = {"source": source, "question": "When did it open?"}
+    report = spanjury.check(OUTPUT, **asked, judges=RULES)  # type: ignore[arg-type]  # parameters
+    (judged,) = spanjury.evaluate([{"output": OUTPUT, **asked}], judges=RULES)
+    assert judged.segment.inputs == report.segment.inputs
+    assert [*judged.reports] == [*report.reports]
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -114,6 +114,15 @@ async def test_the_last_event_is_the_report_that_check_makes_of_the_whole_text()
     assert without_seconds(end.report) == without_seconds(whole)
 
 
+async def test_a_text_may_answer_a_question() -> None:
+    asked = {"source": SOURCE, "question": "When did the bridge open?", "judges": RULES}
+    *_, end = [event async for event in astream(TEXT, **asked)]  # type: ignore[arg-type]  # parameters
+    whole = await acheck(TEXT, **asked)  # type: ignore[arg-type]  # as above
+    assert isinstance(end, StreamEnd)
+    assert end.report.segment.task == "question-answering"
+    assert without_seconds(end.report) == without_seconds(whole)
+
+
 async def test_judges_are_shown_the_sentences_before_within_a_bound() -> None:
     judge = SeenJudge()
     text = "The bridge opened. It is long. " + "It is dear to us all. " * 100

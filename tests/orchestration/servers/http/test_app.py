@@ -300,6 +300,9 @@ async def test_a_token_that_is_wrong_absent_or_in_a_url_is_refused(tmp_path: Pat
             assert TOKEN not in answer.text
         assert (await client.post("/v1/check", json=CHECK, headers=right)).is_success
         assert (await client.get("/healthz")).is_success
+        for path in ("/healthz", "/readyz"):
+            answer = await client.head(path)
+            assert (answer.status_code, answer.content) == (200, b""), path
         for path in ("/metrics", "/openapi.json", "/v1/aspects", "/v1/nothing"):
             assert problem(await client.get(path)) == "token-missing", path
 

@@ -406,6 +406,7 @@ def test_health_has_a_port_of_its_own_that_knows_nothing_else(tmp_path: Path) ->
         health = stack.enter_context(httpx.Client(base_url=url, headers=client.headers))
         assert health.get("/healthz").status_code == 200
         assert health.get("/readyz").status_code == 200
+        assert [health.head(path).status_code for path in ("/healthz", "/readyz")] == [200, 200]
         for path in ("/v1/judges", "/metrics", "/openapi.json"):
             assert health.get(path).status_code == 404
         served.process.terminate()

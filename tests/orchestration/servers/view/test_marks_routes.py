@@ -74,7 +74,7 @@ def test_a_put_on_an_old_revision_is_answered_with_the_mark_as_it_is(asking: htt
 @pytest.mark.parametrize(
     ("mark", "problem"),
     [
-        ([], "must be an object"),
+        ([], "must be a JSON object"),
         ({"score": 3}, "which revision"),
         ({"revision": -1}, "which revision"),
         ({"revision": 0, "score": 9}, "not on the scale from 1 to 5"),

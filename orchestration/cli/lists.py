@@ -281,7 +281,7 @@ def _about(name: str) -> str:
     lines = [(judge.__doc__ or "").strip().partition("\n")[0]]
     lines += checker_models.describe_models(name)
     if isinstance(judge, core.ForthrightJudge):
-        lines.append(f"Cannot see: {judge.blind_spots}.")
+        lines.append(f"Cannot see: {judge.blind_spots.rstrip('.')}.")
     if isinstance(judge, core.LicensedPlugin):
         lines.append(f"Licence: {judge.licence}.")
     try:

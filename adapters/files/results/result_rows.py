@@ -139,6 +139,7 @@ class ResultScores(NamedTuple):
     signature: str
     score: float | None
     seats: Mapping[str, float | None]
+    signatures: Mapping[str, str]
     spans: int
     decision: Decision | None
 
@@ -146,6 +147,7 @@ class ResultScores(NamedTuple):
 class _ScoredSeat(BaseModel):
     judge: str
     score: float | None
+    signature: str = ""
 
 
 class _ScoredRow(ResultName):
@@ -243,6 +245,7 @@ def _scores(row: _ScoredRow | ReportedRow) -> ResultScores:
         signature=row.signature,
         score=row.score,
         seats={seat.judge: seat.score for seat in row.seats},
+        signatures={seat.judge: seat.signature for seat in row.seats},
         spans=len(row.spans),
         decision=row.decision,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from spanjury.judges.core import DataError, Decision
+from spanjury.judges.core import DataError, Decision, unstamped
 from spanjury.orchestration.services.judging.metrics import are_metric_scores, read_metric_scores
 from spanjury.orchestration.studies.agreement.scorers import PANEL, Scorer
 from spanjury.orchestration.studies.comparison.changes import Judged
@@ -82,7 +82,7 @@ class JudgeScores:
         self._seen.add(result)
         for name, score in ((PANEL, row.score), *row.seats.items()):
             key = name, row.aspect
-            self._signatures.setdefault(key, row.signature)
+            self._signatures.setdefault(key, row.signatures.get(name) or row.signature)
             scores = self._scores.setdefault(key, {})
             if score is not None:
                 scores[text] = score
@@ -104,12 +104,22 @@ class JudgeScores:
                 name=name,
                 scores=scores,
                 aspect=aspect,
-                signature=self._signatures[name, aspect],
+                signature=self._signature(name, aspect, is_alone=is_alone),
                 run="" if judge else self._run,
                 is_own=name in {PANEL, judge},
             )
             for (name, aspect), scores in self._scores.items()
             if name != PANEL or (judge, aspect) not in self._scores
+        )
+
+    def _signature(self, name: str, aspect: str, *, is_alone: bool) -> str:
+        """Return the signature of a scorer; a lone judge's has also what the panel decides by."""
+        own = self._signatures[name, aspect]
+        if name == PANEL or not is_alone:
+            return own
+        _, *parts = unstamped(self._signatures[PANEL, aspect]).split("|")
+        return "|".join(
+            [unstamped(own), *(part for part in parts if not part.startswith("seats:"))]
         )
 
 

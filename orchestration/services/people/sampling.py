@@ -59,6 +59,7 @@ def draw(
     of the texts, or disagreement is requested of a single seat; `DataError` if a file cannot be
     read or nothing has a score; `StoreError` if the rows cannot be written.
     """
+    check_output(output, run.data)
     texts = texts_of_run(run)
     if size > len(texts):
         raise ConfigError(f"cannot sample {size} texts: {run.named} has only {len(texts)}")
@@ -69,7 +70,6 @@ def draw(
             " for calibration or audit instead"
         )
     sample = draw_sample(features, size=size, purpose=purpose, seed=seed)
-    check_output(output, run.data)
     rows = by_name(run.segments())  # the rows of the data unchanged
     write_segments(
         output,

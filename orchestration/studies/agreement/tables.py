@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from spanjury.judges.core import counted
 from spanjury.orchestration.report import (
     Block,
     Bullets,
@@ -150,7 +151,7 @@ def _on_spans(findings: MetaFindings) -> Iterator[Prose]:
 def _scorers(findings: MetaFindings) -> Iterator[Block]:
     yield Paragraph(_method(findings), only="page")
     yield _overview(findings)
-    yield Bullets([*_without_an_interval(findings)], tone="caution")
+    yield Bullets([*_without_an_interval(findings), *_on_other_texts(findings)], tone="caution")
     for each in findings.aspects:
         yield Section(each.aspect, [_measures(each.agreements)], only="page")
 
@@ -186,6 +187,22 @@ def _without_an_interval(findings: MetaFindings) -> Iterator[str]:
             yield (
                 f"{each.aspect}: the correlation is equal in every draw, so it has no interval: "
                 f"{', '.join(unbounded)}; rate texts for more inputs"
+            )
+
+
+def _on_other_texts(findings: MetaFindings) -> Iterator[str]:
+    """Name the aspects whose scorers are compared on different numbers of outputs or inputs."""
+    for each in findings.aspects:
+        scored = [scorer for scorer in each.agreements if scorer.items]
+        if len({(scorer.items, scorer.groups) for scorer in scored}) > 1:
+            counts = (
+                f"{scorer.scorer} {counted(scorer.items, 'output')}"
+                f" ({counted(scorer.groups, 'correlation')})"
+                for scorer in scored
+            )
+            yield (
+                f"{each.aspect}: each scorer is compared on the outputs that it scored, and these"
+                f" differ: {', '.join(counts)}"
             )
 
 

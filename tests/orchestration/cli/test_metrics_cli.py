@@ -263,7 +263,7 @@ def write(path: str, rows: list[dict[str, object]]) -> None:
 def test_runs_without_a_text_in_common_cannot_be_compared(judged: list[dict[str, object]]) -> None:
     write("b.jsonl", [{**row, "id": f"new-{row['id']}"} for row in judged])
     done = spanjury("compare", "a.jsonl", "b.jsonl", "--fail-on-worse", code=1)
-    assert "a.jsonl and b.jsonl have no scored text in common" in done.stderr
+    assert "a.jsonl and b.jsonl have no score in common" in done.stderr
 
 
 def test_a_decision_that_the_second_run_lacks_is_reported_and_fails_the_gate(
@@ -305,7 +305,7 @@ def test_runs_without_a_scorer_in_common_cannot_be_compared() -> None:
     spanjury("metrics", "score", "texts.jsonl", "--metric", "f1", "-o", "a.jsonl")
     spanjury("metrics", "score", "texts.jsonl", "--metric", "wer", "-o", "b.jsonl")
     done = spanjury("compare", "a.jsonl", "b.jsonl", code=1)
-    assert "no scorer and aspect in common" in done.stderr
+    assert "have no score in common: scores are matched by judge, aspect" in done.stderr
 
 
 def test_a_file_of_scores_that_is_cut_short_is_refused() -> None:

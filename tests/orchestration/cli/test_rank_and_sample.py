@@ -262,6 +262,7 @@ def test_bad_input_of_a_sample_is_one_clear_line(tmp_path: Path, judge: Judge) -
     judge(rows(), "run")
     said = {
         ("-n", "25", "-o", "s.jsonl"): "cannot sample 25 texts: ",
+        ("-n", "25", "-o", "s.csv"): "rows are written as JSON Lines",  # before a text is read
         ("-n", "5", "--aspect", "fluency", "-o", "s.jsonl"): "fluency was not judged",
         ("-n", "5", "-o", "run.jsonl"): "is the file that is read",
         ("-n", "5", "--for", "disagreement", "-o", "s.jsonl"): "scored by two seats",

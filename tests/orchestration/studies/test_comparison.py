@@ -3,15 +3,18 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from fakes.exam_scores import scored
+from fakes.result_files import result, write_results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.services.judging.scorers import read_scorers
 from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.studies.comparison.comparison import (
     Compared,
@@ -32,6 +35,7 @@ from spanjury.orchestration.studies.comparison.tables import (
     remarks,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
+from spanjury.orchestration.studies.sources import TextIds
 
 # Of 20 texts A's score falls on 15; B's on 5 of them, and it rises on one.
 KEEN = [1.0] * 15 + [0.0] * 5
@@ -374,6 +378,24 @@ def test_a_seat_and_the_same_judge_alone_are_one_judge() -> None:
     alone = replace(run("j", [1, 2], signature="j|rules:1|decision:5"), is_own=True)
     (difference,) = differences([seat], [alone], draws=10)
     assert difference.same_signature
+
+
+def test_a_seat_that_is_the_same_is_not_blamed_for_another(tmp_path: Path) -> None:
+    judged = result(scores=(3, 4))
+    first, second = judged.report.seats
+    other = replace(
+        judged.report, signature="panel|2", seats=(first, replace(second, signature="t"))
+    )
+    runs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    write_results(runs[0], [judged])
+    write_results(runs[1], [replace(judged, report=other)])
+    before, after = ([*read_scorers([path], ids=TextIds())] for path in runs)
+    rows = differences(before, after, draws=10)
+    assert {row.scorer: row.same_signature for row in rows} == {
+        "panel": False,
+        "s1": True,
+        "s2": False,
+    }
 
 
 def test_texts_with_one_score_are_counted_and_skipped() -> None:

@@ -443,9 +443,7 @@ def cautions(ranking: AspectRanking) -> Iterator[str]:
             f"people scored no text of {_few(ranking.unmarked)}, so no pair with such a system can"
             " be shown to differ; these systems are listed last, in the order of the panel's scores"
         )
-    few = [each.system for each in ranking.systems if 0 < each.judged.inputs < _FEW_INPUTS]
-    if few:
-        yield f"{_few(few)}: fewer than {_FEW_INPUTS} inputs, so intervals may be too narrow"
+    yield from _on_few_inputs(ranking)
     if alike := [each.system for each in ranking.systems if each.judged.error < _NO_ERROR]:
         yield f"{_few(alike)}: the panel's scores are all equal, so they have no interval"
     unsure = [
@@ -491,3 +489,15 @@ def annotators_caution(texts: Sequence[RankedText]) -> str:
 def _few(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
+
+
+def _on_few_inputs(ranking: AspectRanking) -> Iterator[str]:
+    few = [each.system for each in ranking.systems if 0 < each.judged.inputs < _FEW_INPUTS]
+    if few:
+        yield f"{_few(few)}: fewer than {_FEW_INPUTS} inputs, so intervals may be too narrow"
+    inputs = [pair.judged.inputs for pair in ranking.pairs if pair.judged.inputs]
+    if inputs and (least := least_p(max(inputs)) * len(inputs)) > LEVEL:
+        yield (
+            f"no pair can be shown to differ: with {counted(max(inputs), 'input')} the lowest"
+            f" p-value, adjusted for {counted(len(inputs), 'pair')}, is {min(least, 1):.3f}"
+        )

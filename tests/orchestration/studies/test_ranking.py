@@ -210,10 +210,15 @@ def test_few_inputs_that_happen_to_agree_prove_nothing() -> None:
         for place in range(3)
         for name, score in (("ant", 5.0), ("bee", 4.0))
     ]
-    (pair,) = ranked(judged(*rows)).pairs
+    ranking = ranked(judged(*rows))
+    (pair,) = ranking.pairs
 
     assert pair.judged.p == least_p(3) == 0.25
     assert not pair.is_apart("judges")
+    assert (
+        "no pair can be shown to differ: with 3 inputs the lowest p-value, adjusted for 1 pair,"
+        " is 0.250"
+    ) in cautions(ranking)
 
 
 def test_the_inputs_that_are_needed_are_those_of_a_power_analysis() -> None:

@@ -158,6 +158,18 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
 SEVERAL_SYSTEMS = 5
 """The fewest systems of an input that are compared within it, and resampled."""
 
+LEVELS: Mapping[str, str] = {
+    "by-input": "within each input over its systems, then the mean over inputs",
+    "pooled": "over all outputs at once",
+    "system": "of the systems' mean scores",
+}
+"""Over what a correlation is taken, in words."""
+CORRELATIONS: Mapping[str, str] = {
+    "pearson": "Pearson's correlation",
+    "spearman": "Spearman's correlation",
+    "tau-b": "Kendall's tau-b",
+    "tau-c": "Kendall's tau-c",
+}
 RESAMPLED: Mapping[Over, str] = {
     "both": "systems and inputs",
     "inputs": "inputs",

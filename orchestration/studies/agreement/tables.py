@@ -40,6 +40,8 @@ from spanjury.orchestration.studies.agreement.findings import (
     SeatFindings,
 )
 from spanjury.orchestration.studies.agreement.scorers import (
+    CORRELATIONS,
+    LEVELS,
     PANEL,
     RESAMPLED,
     SEVERAL_SYSTEMS,
@@ -62,17 +64,6 @@ _VALUE = ".3f"
 _GAIN = "+.3f"
 _DIGITS = 9
 """Decimals of a mean: equal means are to tie."""
-_LEVELS: Mapping[str, str] = {
-    "by-input": "within each input over its systems, then the mean over inputs",
-    "pooled": "over all outputs at once",
-    "system": "of the systems' mean scores",
-}
-_CORRELATIONS: Mapping[str, str] = {
-    "pearson": "Pearson's correlation",
-    "spearman": "Spearman's correlation",
-    "tau-b": "Kendall's tau-b",
-    "tau-c": "Kendall's tau-c",
-}
 _WEIGHTS: tuple[KappaWeights, ...] = ("unweighted", "linear", "quadratic")
 _ALPHAS: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
 
@@ -233,7 +224,7 @@ def _resampled(findings: MetaFindings) -> str:
 
 
 def _measured(settings: Settings) -> str:
-    return f"{_CORRELATIONS[settings.method]} {_LEVELS[settings.level]}"
+    return f"{CORRELATIONS[settings.method]} {LEVELS[settings.level]}"
 
 
 def _overview(findings: MetaFindings) -> Table:

@@ -19,9 +19,9 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.plot import Plot, PlotPoint
+from spanjury.orchestration.studies.agreement.scorers import CORRELATIONS, LEVELS
 from spanjury.orchestration.studies.panel_study.cascades import CascadeFindings, CascadePoint, Kept
 from spanjury.orchestration.studies.panel_study.seats import (
-    LEVEL_WORDS,
     VALUE,
     estimate_cell,
     price_lines,
@@ -118,9 +118,9 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
     part = findings.parts[number]
     yield table_of(
         (_line(point, kept, findings) for point, kept in _lines(findings, number)),
-        note=f"{part.texts} texts, {findings.settings.method} {LEVEL_WORDS[part.level]}. Against "
-        "all seats: the difference, with a 95 % interval over inputs. Of all seats': share of "
-        f"their agreement. Agreement of all seats: {estimate_cell(part.whole).text}; of those "
+        note=f"{part.texts} texts, {CORRELATIONS[findings.settings.method]} {LEVELS[part.level]}. "
+        "Against all seats: the difference, with a 95 % interval over inputs. Of all seats': share "
+        f"of their agreement. Agreement of all seats: {estimate_cell(part.whole).text}; of those "
         f"behind the first stage: {estimate_cell(part.paid).text}.",
     )
     if number:  # the first stands beside the answer

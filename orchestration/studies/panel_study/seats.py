@@ -316,14 +316,6 @@ class Settings:
     seed: int = 1
 
 
-LEVEL_WORDS: Mapping[Level, str] = {
-    "by-input": "within each input over its outputs",
-    "pooled": "over all texts",
-    "system": "of systems' means",
-}
-"""Over what a correlation is taken, in words."""
-
-
 class Agreement:
     """The agreement of scores with people's, within groups and averaged over them."""
 

@@ -28,7 +28,7 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.agreement.scorers import RESAMPLED
+from spanjury.orchestration.studies.agreement.scorers import CORRELATIONS, LEVELS, RESAMPLED
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Lean,
@@ -38,7 +38,6 @@ from spanjury.orchestration.studies.panel_study.findings import (
     Weighing,
 )
 from spanjury.orchestration.studies.panel_study.seats import (
-    LEVEL_WORDS,
     VALUE,
     Settings,
     Unit,
@@ -350,7 +349,7 @@ def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     within = f", mean of {', '.join(study.groups)}" if study.groups else ""
     yield Paragraph(
         f"{study.aspect}: {study.texts} texts of {study.sources} sources that people scored;"
-        f" {findings.settings.method} with them {LEVEL_WORDS[study.level]}{within}; intervals"
+        f" {CORRELATIONS[findings.settings.method]} {LEVELS[study.level]}{within}; intervals"
         f" resample {RESAMPLED[study.resampled]}."
     )
     yield Bullets(study.notes, tone="caution")

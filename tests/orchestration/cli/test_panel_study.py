@@ -285,8 +285,12 @@ def test_a_cascade_has_the_agreement_of_the_study_within_inputs_too(tmp_path: Pa
 
     (kept,) = json.loads(cascade("--json"))["cascade"]["chosen"]["kept"]
     assert kept["agreement"] == pytest.approx(one["agreement"], abs=1e-5)
-    assert "spearman within each input over its outputs" in " ".join(cascade().split())
-    assert "spearman over all texts" in " ".join(cascade("--level", "pooled").split())
+    assert "Spearman's correlation within each input over its systems" in " ".join(
+        cascade().split()
+    )
+    assert "Spearman's correlation over all outputs" in " ".join(
+        cascade("--level", "pooled").split()
+    )
 
 
 def test_the_tables_say_by_which_command_a_cascade_is_had(tmp_path: Path) -> None:

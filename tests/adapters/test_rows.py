@@ -183,6 +183,15 @@ def test_an_id_may_be_a_number(identity: object, name: str) -> None:
         ({"source": "a", "question": "q", "task": "QA"}, {"Question": "q", "Source": "a"}),
         ({"inputs": {"question": "p"}, "question": "q"}, {"question": "p"}),
         ({"source": "a", "question": None}, {"Input": "a"}),
+        ({"source": [{"id": "f.txt", "text": "a"}]}, {"f.txt": "a"}),
+        (
+            {"source": [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}], "question": "q"},
+            {"Question": "q", "1": "a", "2": "b"},
+        ),
+        (
+            {"source": [{"id": 1, "text": "a"}, {"id": 1, "text": "b"}]},
+            {"Input": '[{"id":1,"text":"a"},{"id":1,"text":"b"}]'},
+        ),
     ],
 )
 def test_inputs_have_names_and_shapes(row: Mapping[str, object], inputs: Mapping[str, str]) -> None:

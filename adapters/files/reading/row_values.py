@@ -60,9 +60,12 @@ def as_text(identity: object) -> object:
 
 
 def by_header(inputs: object) -> object:
-    """Render every input except passages as text; an input without a name gets the usual one."""
+    """Render every input except passages as text; an input without a name gets the usual one.
+
+    Documents with ids are inputs of these names.
+    """
     if isinstance(inputs, str | list):
-        return {INPUT_HEADER: rendered(inputs)}
+        return documents(inputs) or {INPUT_HEADER: rendered(inputs)}
     if not isinstance(inputs, dict):
         return inputs
     if {*map(type, inputs.values())} == _TEXTS:
@@ -76,6 +79,17 @@ def by_header(inputs: object) -> object:
             if value is not None
         }
     )
+
+
+def documents(inputs: object) -> dict[str, str]:
+    """Return id -> text of a list of documents, ``[{"id": …, "text": …}]``; else nothing."""
+    if not isinstance(inputs, list) or not all(
+        isinstance(each, dict) and each.keys() == {"id", "text"} and isinstance(each["text"], str)
+        for each in inputs
+    ):
+        return {}
+    texts = {str(each["id"]): each["text"] for each in inputs}
+    return texts if len(texts) == len(inputs) else {}
 
 
 def as_list(references: object) -> object:

@@ -14,6 +14,7 @@ from spanjury.adapters.files.reading.row_values import (
     as_text,
     by_header,
     by_rater,
+    documents,
 )
 from spanjury.adapters.files.reading.shapes import TRAJECTORY, missing_output
 from spanjury.adapters.files.reading.trajectories import trajectory_row
@@ -135,7 +136,7 @@ def _add_question(native: dict[str, object]) -> None:
     """
     inputs = native.get("inputs", {})
     if not isinstance(inputs, dict):
-        inputs = {"Source" if native.get("task") else "Context": inputs}
+        inputs = documents(inputs) or {"Source" if native.get("task") else "Context": inputs}
     if not any(str(header).strip().casefold() == _QUESTION for header in inputs):
         native["inputs"] = {"Question": native.pop(_QUESTION), **inputs}
 

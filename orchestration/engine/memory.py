@@ -144,7 +144,7 @@ class RememberedJudge:
         That happens when failures are retried and the report that was made from the replies is no
         longer stored, because the judge now parses them differently.
         """
-        with _assessing(place=self.place, fresh=fresh) as assessment:
+        with _current_assessment(place=self.place, fresh=fresh) as assessment:
             report = await self.judge.assess(segment, aspect)
         again = self.again - UNANSWERED
         # The panel refuses anything that is not a report, which a plugin's judge may return.
@@ -181,7 +181,7 @@ class RememberedRescorable(RememberedJudge):
             if kept is not None and kept.report.outcome not in self.again:
                 return kept
             fresh = kept is not None and kept.report.outcome not in UNANSWERED
-            with _assessing(place=self.place, fresh=fresh):
+            with _current_assessment(place=self.place, fresh=fresh):
                 rescoring = await self.judge.rescore(segment, aspect, spans)
             if type(rescoring.report) is Report:
                 await self.memory.put(key, written(rescoring))
@@ -399,7 +399,7 @@ def _under_way() -> _Assessment:
 
 
 @contextmanager
-def _assessing(*, place: str, fresh: bool) -> Iterator[_Assessment]:
+def _current_assessment(*, place: str, fresh: bool) -> Iterator[_Assessment]:
     """Have all model calls in this context belong to one assessment."""
     assessment = _Assessment(place=place, fresh=fresh)
     outer = _ASSESSMENT.set(assessment)

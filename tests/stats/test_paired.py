@@ -128,7 +128,7 @@ def d_of(log_p: float) -> float:
 
 
 def steps(lower: int, higher: int) -> list[int]:
-    """Of 100 items some are one step lower when damaged, and some one step higher."""
+    """Return 100 differences, clean minus damaged: `lower` of 1, `higher` of -1, the others 0."""
     return [1] * lower + [-1] * higher + [0] * (100 - lower - higher)
 
 
